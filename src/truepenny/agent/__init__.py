@@ -1,0 +1,1 @@
+"""The agent: the loop, history, sessions, turns, transcript, ledger."""

@@ -1,0 +1,1 @@
+"""Commands: thin shells over library calls."""

@@ -1,0 +1,1 @@
+"""Understanding a command before it runs."""

@@ -1,0 +1,1 @@
+"""The result-contract suite that every tool has to pass."""

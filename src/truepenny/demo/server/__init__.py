@@ -1,0 +1,1 @@
+"""The simulator's HTTP side, one noun a file."""

@@ -1,0 +1,1 @@
+"""Scoring answers against incidents with known causes."""

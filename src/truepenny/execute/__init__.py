@@ -1,0 +1,1 @@
+"""Running a process and telling the truth about it."""

@@ -1,0 +1,1 @@
+"""Models: one vocabulary of messages and events, wires, providers, profiles, usage."""

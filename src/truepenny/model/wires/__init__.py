@@ -1,0 +1,1 @@
+"""One file per wire format; parallel names with providers and profiles."""

@@ -1,0 +1,1 @@
+"""The machine: atomic files, locks, leases, process groups, identity, clock, ids, paths."""
