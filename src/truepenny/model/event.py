@@ -1,4 +1,4 @@
-"""What a model streams. A stream never raises for a provider's fault: it ends with one terminal event.
+"""What a model streams. For a provider's fault a stream never raises: it ends with an event.
 
 Order: any number of deltas, calls, problems and notices, then exactly one of `MessageEnd` or
 `StreamFailed`. A consumer that stops reading closes the stream.
@@ -79,7 +79,7 @@ class MessageEnd:
 
 @dataclass(frozen=True, slots=True)
 class StreamFailed:
-    """The request failed; `partial` is what had arrived, never to be used as an answer. Terminal."""
+    """The request failed; `partial` had arrived and is never an answer. Terminal."""
 
     failure: Failure
     partial: AssistantMessage | None = None

@@ -1,4 +1,4 @@
-"""Why a model request failed: a closed set, so that routing decides on values and never on words."""
+"""Why a model request failed: a closed set, so that routing decides on values, not on words."""
 
 from __future__ import annotations
 

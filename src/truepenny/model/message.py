@@ -73,7 +73,7 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UserMessage:
-    """What a person (or the runtime on a person's behalf) says. `synthetic` names the latter's kind."""
+    """What a person says, or the runtime on their behalf (then `synthetic` names the kind)."""
 
     content: tuple[Text | Image, ...]
     synthetic: str = ""

@@ -37,7 +37,7 @@ _COUNTS = tuple(f.name for f in fields(Usage) if f.name != "cost")
 
 
 def add(left: Usage | None, right: Usage | None) -> Usage | None:
-    """Add counts; a count is None only when neither side measured it. Costs add within one basis."""
+    """Add counts; None only where neither side measured. Costs add within one basis."""
     if left is None or right is None:
         return left or right
     counts: dict[str, int | None] = {}

@@ -1,4 +1,4 @@
-"""The one id scheme: `<kind>_<26 characters>`, sorted by time of birth (ULID layout, lower case)."""
+"""The one id scheme: `<kind>_<26 characters>`, sorted by birth (ULID layout, lower case)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One verdict. `reason` is a machine word, `rule` where it came from, `hint` what works instead."""
+    """One verdict: a machine word, the rule it came from, and a hint at what works instead."""
 
     verdict: Verdict
     reason: str = ""

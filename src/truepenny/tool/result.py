@@ -1,4 +1,4 @@
-"""The one result that every tool returns; model text, card, ledger row and trace are views of it."""
+"""The one result that every tool returns; model text, card, ledger row, trace are views of it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,41 @@
+"""Checking a call's arguments against the tool's JSON Schema, once compiled per tool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from .contract import Tool
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+MAX_PROBLEMS = 5
+"""More would only repeat the first mistake."""
+
+_Checker = Callable[[Any], "Iterable[ValidationError]"]
+_checkers: WeakKeyDictionary[Tool, _Checker] = WeakKeyDictionary()
+
+
+def problems(tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what is wrong with the arguments, one line each naming the field; empty if nothing."""
+    checker = _checkers.get(tool)
+    if checker is None:
+        # Imported here: it costs more than a whole `truepenny version`.
+        from jsonschema import Draft202012Validator
+
+        checker = _checkers[tool] = Draft202012Validator(dict(tool.parameters)).iter_errors
+    found: list[str] = []
+    for error in checker(arguments):
+        place = "".join(
+            f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path
+        )
+        found.append(f"{place.lstrip('.') or 'arguments'}: {_short(error.message)}")
+        if len(found) == MAX_PROBLEMS:
+            break
+    return tuple(found)
+
+
+def _short(message: str) -> str:
+    return message if len(message) <= 300 else f"{message[:150]} … {message[-100:]}"
