@@ -1,1 +1,0 @@
-"""The result-contract suite that every tool has to pass."""
