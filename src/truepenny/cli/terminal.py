@@ -1,0 +1,97 @@
+"""What people see: colour only on a terminal, tables that fit, one line of progress."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import unicodedata
+from collections.abc import Sequence
+from typing import IO
+
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_DEFAULT_WIDTH = 100
+
+
+def colourful(stream: IO[str]) -> bool:
+    """Whether colour is wanted on a stream (a terminal, and neither NO_COLOR nor TERM=dumb)."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return stream.isatty()
+
+
+def style(text: str, name: str, stream: IO[str]) -> str:
+    """Return the text in a style (a key of the table above) where the stream shows colour."""
+    return f"\x1b[{_STYLES[name]}m{text}\x1b[0m" if colourful(stream) else text
+
+
+def width(stream: IO[str]) -> int:
+    """Return the columns to fill: the terminal's, else `COLUMNS`, else a page's."""
+    if stream.isatty() or os.environ.get("COLUMNS"):
+        return max(shutil.get_terminal_size((_DEFAULT_WIDTH, 24)).columns, 40)
+    return 10_000  # Not a terminal: nothing is cut, somebody may be searching it.
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], stream: IO[str]) -> None:
+    """Write a table that fits the stream's width; cells are cut with … only on a terminal."""
+    clean = [[_line(cell) for cell in row] for row in rows]
+    widths = [
+        max(cells(header[column]), *(cells(row[column]) for row in clean), 1)
+        if clean
+        else cells(header[column])
+        for column in range(len(header))
+    ]
+    limit = width(stream)
+    while sum(widths) + 2 * (len(widths) - 1) > limit and max(widths) > 8:
+        widths[widths.index(max(widths))] -= 1
+    stream.write(style(_row(header, widths), "bold", stream) + "\n")
+    for row in clean:
+        stream.write(_row(row, widths) + "\n")
+
+
+def cells(text: str) -> int:
+    """Return how many terminal columns a text takes (wide characters take two)."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def _row(row: Sequence[str], widths: Sequence[int]) -> str:
+    fitted = (_fit(cell, wide) for cell, wide in zip(row, widths, strict=True))
+    return "  ".join(fitted).rstrip()
+
+
+def _fit(cell: str, wide: int) -> str:
+    if cells(cell) > wide:
+        while cells(cell) > wide - 1:
+            cell = cell[:-1]
+        cell += "…"
+    return cell + " " * (wide - cells(cell))
+
+
+def _line(cell: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in cell).split())
+
+
+class Progress:
+    """One line on stderr that is replaced as work goes on; silent where nobody is looking."""
+
+    def __init__(self, stream: IO[str] | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._live = self._stream.isatty()
+        self._shown = False
+
+    def show(self, text: str) -> None:
+        """Replace the line."""
+        if self._live:
+            self._stream.write(f"\r\x1b[K{_fit(_line(text), width(self._stream) - 1).rstrip()}")
+            self._stream.flush()
+            self._shown = True
+
+    def clear(self) -> None:
+        """Take the line away, before anything else is written."""
+        if self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+            self._shown = False
