@@ -1,1 +1,1 @@
-"""Understanding a command before it runs."""
+"""Understanding a command before it runs. Reading is pure: no file, process or network."""
