@@ -1,52 +1,7 @@
-"""The closed answers to "what happened" (architecture, section 3)."""
+"""The closed answers to "what happened" (architecture, section 3), as tools speak them."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from truepenny.execute.ending import Cause, Leg, Outcome
 
-
-class Outcome(StrEnum):
-    """What happened, for every tool alike."""
-
-    SUCCESS = "success"
-    NO_MATCH = "no_match"
-    """It ran and found nothing: an answer, not a failure."""
-    REFUSED = "refused"
-    """A rule of ours refused; nothing ran."""
-    INVALID_ARGUMENTS = "invalid_arguments"
-    MISSING_DEPENDENCY = "missing_dependency"
-    NOT_EXECUTABLE = "not_executable"
-    TARGET_FAILED = "target_failed"
-    """The target's own answer was a failure."""
-    CHANNEL_FAILED = "channel_failed"
-    """The target was not reached; `Leg` says where it broke. Proves nothing about the target."""
-    UPSTREAM_FAILED = "upstream_failed"
-    """An earlier stage of a pipeline failed while the last one succeeded."""
-    TRUNCATED = "truncated"
-    """The output is a prefix; a search over it proves nothing."""
-    INTERRUPTED = "interrupted"
-    """Stopped before it ended; `Cause` says by what."""
-    INTERNAL_ERROR = "internal_error"
-    """Our own fault."""
-
-    @property
-    def failed(self) -> bool:
-        """Whether the model should read it as a failure."""
-        return self not in (Outcome.SUCCESS, Outcome.NO_MATCH)
-
-
-class Leg(StrEnum):
-    """Where a channel broke."""
-
-    TRANSPORT = "transport"
-    NAMESPACE_ENTRY = "namespace_entry"
-
-
-class Cause(StrEnum):
-    """What interrupted a run."""
-
-    TIMEOUT = "timeout"
-    ABORT = "abort"
-    SIGNAL = "signal"
-    MEMORY = "memory"
-    OUTPUT_CAP = "output_cap"
+__all__ = ["Cause", "Leg", "Outcome"]

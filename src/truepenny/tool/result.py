@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from truepenny.execute.ending import ByteCounts, ExitFact
 from truepenny.model.message import Image, Text
 
 from .outcome import Cause, Leg, Outcome
@@ -31,33 +32,6 @@ class Completeness:
 
 
 @dataclass(frozen=True, slots=True)
-class ByteCounts:
-    """Raw bytes: what the process or target wrote, what is in the content, what was thrown away.
-
-    observed = kept + discarded + offloaded. `offload_path` names the file with the whole output.
-    """
-
-    observed: int = 0
-    kept: int = 0
-    discarded: int = 0
-    offloaded: int = 0
-    offload_path: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ExitFact:
-    """How a process ended. Codes are observed, never made up: an unknown code is None.
-
-    `effective` is the code after our reading of it (e.g. a benign SIGPIPE); `signal` a number.
-    """
-
-    observed: int | None = None
-    effective: int | None = None
-    signal: int | None = None
-    stages: tuple[int, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Facts:
     """What is known about a call, typed. Everything here that matters is in the text as well.
 
@@ -69,7 +43,7 @@ class Facts:
     duration: float = 0.0
     completeness: Completeness = Completeness()
     redactions: Mapping[str, int] = field(default_factory=dict[str, int])
-    bytes: ByteCounts = ByteCounts()
+    bytes: ByteCounts = field(default_factory=ByteCounts)
     sandbox: str = "none"
     exit: ExitFact | None = None
     cause: Cause | None = None
