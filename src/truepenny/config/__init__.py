@@ -1,1 +1,5 @@
-"""One settings tree from a TOML file and the environment, with the source of every value."""
+"""The configuration: one settings tree, read from a file and the environment.
+
+`settings.Settings` is the tree, `load.load` reads it, `secret.resolve` follows references to
+secrets, `show.effective` prints what is in force. Nothing is imported before it is used.
+"""

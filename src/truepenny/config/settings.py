@@ -1,0 +1,265 @@
+"""The settings tree: every key, its type and limits, and the only place of its default.
+
+The same fields make the file (`truepenny.toml`), the environment names and `config show`. A field's
+description is one sentence for a person. Times are seconds, sizes are bytes, None means "not set:
+the part that needs it decides". Instances are frozen; `truepenny.config.load` makes them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+
+from . import secret
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+"""A name people type: of a provider or a cluster. No slash, so that `provider/model` is clear."""
+
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+"""A limit of time. A day is longer than any single request or run should take."""
+
+Patience = Annotated[float, Field(ge=0, le=86_400)]
+"""A limit of waiting; zero waits for ever."""
+
+Strings = Annotated[tuple[str, ...], Field(strict=False)]
+"""A TOML array of strings; the array becomes a tuple, its elements are not converted."""
+
+Secrets = Annotated[tuple[SecretStr, ...], Field(strict=False)]
+"""A TOML array of secrets or references to them."""
+
+
+class Section(BaseModel):
+    """What all tables share: no conversion, no NaN or infinity, no change after loading."""
+
+    model_config = ConfigDict(
+        frozen=True, strict=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True
+    )
+
+
+class ModelSettings(Section):
+    """Which model answers, and how long it may take."""
+
+    default: str | None = Field(
+        default=None, min_length=1, description="Model used when none is named: `provider/model`."
+    )
+    max_output_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000_000,
+        description="Longest answer; not set: the profile's value.",
+    )
+    effort: Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"] | None = Field(
+        default=None,
+        description="How much a reasoning model thinks; not set: the provider's choice.",
+    )
+    temperature: float | None = Field(
+        default=None, ge=0, le=2, description="Sampling temperature, where the model supports one."
+    )
+    connect_timeout: Patience = Field(default=10.0, description="Seconds to reach the provider.")
+    first_byte_timeout: Patience = Field(
+        default=300.0, description="Seconds from the sent request to the first byte of the answer."
+    )
+    idle_timeout: Patience = Field(
+        default=120.0, description="Longest silence in seconds inside an answer that has begun."
+    )
+
+
+class ModelOverrides(Section):
+    """What is known better about one model; each key beats the profile and what was learned."""
+
+    id: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Name sent to the provider, if it is not the key's own.",
+    )
+    profile: str | None = Field(
+        default=None, description="Profile to use instead of the matching one."
+    )
+    context_window: int | None = Field(
+        default=None, ge=256, description="Tokens of input and output."
+    )
+    max_output_tokens: int | None = Field(
+        default=None, ge=1, description="Longest answer when nobody asks for another length."
+    )
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] | None = Field(
+        default=None, description="Request field of the longest answer (openai_chat)."
+    )
+    thinking: Literal["none", "budget", "adaptive", "effort"] | None = Field(
+        default=None, description="How thinking is asked for."
+    )
+    efforts: Strings | None = Field(
+        default=None, description="Effort words the model takes, weakest first."
+    )
+    thinking_off: bool | None = Field(
+        default=None, description="Whether adaptive thinking can be switched off."
+    )
+    temperature: bool | None = Field(default=None, description="Whether a temperature may be sent.")
+    stream_usage: bool | None = Field(
+        default=None, description="Whether usage is asked for in a stream (openai_chat)."
+    )
+    system_role: Literal["system", "developer"] | None = Field(
+        default=None, description="Role of the system prompt (openai_chat)."
+    )
+    images: bool | None = Field(default=None, description="Whether the model reads images.")
+    result_images: bool | None = Field(
+        default=None, description="Whether images in tool results may be sent."
+    )
+    tools: bool | None = Field(default=None, description="Whether the model takes tool schemas.")
+    parallel_tool_calls: bool | None = Field(
+        default=None, description="Whether several calls may come in one answer."
+    )
+    cache_markers: bool | None = Field(
+        default=None, description="Whether to mark what the provider should cache."
+    )
+    reasoning_history: bool | None = Field(
+        default=None, description="Whether earlier reasoning is sent back."
+    )
+    text_tool_calls: bool | None = Field(
+        default=None, description="Whether tool calls written as text are understood."
+    )
+    reports_cost: bool | None = Field(
+        default=None, description="Whether the provider reports what it charged."
+    )
+    extra_body: dict[str, Any] | None = Field(
+        default=None, description="More fields of the request, sent as they are."
+    )
+
+
+class ProviderSettings(Section):
+    """One place that serves models. A known provider's name fills in what is not written."""
+
+    wire: Literal["anthropic_messages", "openai_chat", "openai_responses", "local"] | None = Field(
+        default=None, description="Protocol it speaks; not needed for a known provider."
+    )
+    base_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^\s/?#]+[^\s?#]*$",
+        description="Address up to and including the version, such as `https://host/v1`.",
+    )
+    api_key: SecretStr | None = Field(
+        default=None, description="Key: `env:NAME`, `file:PATH` or the key itself."
+    )
+    headers: dict[str, SecretStr] = Field(
+        default={}, description="Further request headers; values may be `env:NAME` or `file:PATH`."
+    )
+    profile: str | None = Field(default=None, description="Profile of all its models.")
+    model_path: str | None = Field(
+        default=None, min_length=1, description="GGUF file that the `local` wire runs."
+    )
+    context_window: int | None = Field(
+        default=None,
+        ge=256,
+        le=10_000_000,
+        description="Context that the `local` wire makes room for.",
+    )
+    threads: int | None = Field(
+        default=None,
+        ge=1,
+        le=1024,
+        description="Processor threads of the `local` wire; not set: all.",
+    )
+    models: dict[str, ModelOverrides] = Field(
+        default={}, description="Models to list, each a table that may be empty."
+    )
+
+    def resolved_key(self, env: Mapping[str, str]) -> str | None:
+        """Return the key itself, or None if none is set; ConfigurationError if it is not there."""
+        return None if self.api_key is None else secret.resolve(self.api_key, env)
+
+    def resolved_headers(self, env: Mapping[str, str]) -> dict[str, str]:
+        """Return the headers with references resolved; ConfigurationError if one is not there."""
+        return {name: secret.resolve(value, env) for name, value in self.headers.items()}
+
+
+class ClusterSettings(Section):
+    """One Kubernetes cluster that tools may reach, by the name people use for it."""
+
+    kubeconfig: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Kubeconfig file; not set: KUBECONFIG or ~/.kube/config.",
+    )
+    context: str | None = Field(
+        default=None, min_length=1, description="Context in it; not set: its current context."
+    )
+    description: str = Field(default="", description="What the cluster is for; the model reads it.")
+    production: bool = Field(default=False, description="Whether people depend on it right now.")
+
+
+class KubectlSettings(Section):
+    """The kubectl program."""
+
+    path: str | None = Field(
+        default=None, min_length=1, description="The program; not set: the one on PATH."
+    )
+
+
+class RunSettings(Section):
+    """Limits of one run."""
+
+    max_turns: int = Field(default=50, ge=1, le=10_000, description="Most requests to the model.")
+    max_tool_calls: int = Field(default=200, ge=0, le=100_000, description="Most tool calls.")
+    timeout: Seconds = Field(default=1800.0, description="Longest run in seconds.")
+    tool_timeout: Seconds = Field(default=120.0, description="Longest tool call in seconds.")
+    read_only: bool = Field(default=False, description="Refuse every tool that changes anything.")
+
+
+class OutputSettings(Section):
+    """How much of a tool's output a model reads."""
+
+    max_bytes: int = Field(
+        default=32_768,
+        ge=1024,
+        le=1_048_576,
+        description="Bytes of one tool result; cuts are counted.",
+    )
+    max_lines: int = Field(default=2000, ge=10, le=100_000, description="Lines of one tool result.")
+
+
+class RedactRule(Section):
+    """One more rule of redaction."""
+
+    name: str = Field(
+        pattern=r"^[a-z][a-z0-9_-]{0,62}$", description="Shown in place of what was removed."
+    )
+    pattern: str = Field(min_length=1, description="Regular expression of what is removed.")
+
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, pattern: str) -> str:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"is not a regular expression: {error}") from None
+        return pattern
+
+
+class RedactSettings(Section):
+    """What is removed from outputs beside the built-in rules."""
+
+    values: Secrets = Field(
+        default=(),
+        description="Secrets to remove wherever they appear: `env:NAME`, `file:PATH` or text.",
+    )
+    rules: Annotated[tuple[RedactRule, ...], Field(strict=False)] = Field(
+        default=(), description="Tables of `name` and `pattern`."
+    )
+
+
+class Settings(Section):
+    """The whole tree."""
+
+    model: ModelSettings = Field(default=ModelSettings(), description="The model that answers.")
+    providers: dict[Name, ProviderSettings] = Field(
+        default={}, description="Where models are served."
+    )
+    clusters: dict[Name, ClusterSettings] = Field(
+        default={}, description="Clusters that tools may reach."
+    )
+    kubectl: KubectlSettings = Field(default=KubectlSettings(), description="The kubectl program.")
+    run: RunSettings = Field(default=RunSettings(), description="Limits of one run.")
+    output: OutputSettings = Field(default=OutputSettings(), description="Size of tool results.")
+    redact: RedactSettings = Field(default=RedactSettings(), description="Further redaction.")
