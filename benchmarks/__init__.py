@@ -1,0 +1,1 @@
+"""Speed and memory as ratios against a baseline of the same run. `./dev bench [NAME ...]`."""

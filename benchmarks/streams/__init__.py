@@ -1,0 +1,1 @@
+"""One long streamed answer on each protocol, read by the official SDKs and by our wires."""

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truepenny.cli.terminal import Progress, cells, style, table
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_table_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.setenv("NO_COLOR", "1")
+    stream = Terminal()
+    table(("NAME", "WHAT"), [("a" * 40, "字" * 40), ("b", "c")], stream)
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 3
+    assert all(cells(line) <= 50 for line in lines)
+    assert "…" in lines[1]
+
+
+@given(st.lists(st.tuples(st.text(), st.text()), max_size=5))
+def test_off_a_terminal_nothing_is_cut_and_rows_stay_rows(rows: list[tuple[str, str]]) -> None:
+    stream = io.StringIO()
+    table(("A", "B"), rows, stream)
+    assert len(stream.getvalue().split("\n")) == len(rows) + 2
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_colour_is_for_terminals_that_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert style("x", "red", Terminal()) == "\x1b[31mx\x1b[0m"
+    assert style("x", "red", io.StringIO()) == "x"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert style("x", "red", Terminal()) == "x"
+
+
+def test_progress_is_silent_where_nobody_looks() -> None:
+    stream = io.StringIO()
+    progress = Progress(stream)
+    progress.show("working")
+    progress.clear()
+    assert stream.getvalue() == ""
