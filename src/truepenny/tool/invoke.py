@@ -29,6 +29,9 @@ BACKSTOP_BYTES = 2 * 1024 * 1024
 Ask = Callable[[Tool, Mapping[str, Any], Decision], Awaitable[bool]]
 """Puts a call before a person; True is an approval of exactly this call."""
 
+BeforeRun = Callable[[Tool, Decision], Awaitable[Decision]]
+"""Records an admitted call before it runs; it may still answer with a denial."""
+
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
@@ -47,6 +50,7 @@ async def invoke(
     registry: Registry,
     admission: Admission,
     ask: Ask | None = None,
+    before_run: BeforeRun | None = None,
 ) -> Invocation:
     """Call a tool by name and return what happened; raises only on cancellation."""
     started = context.clock.monotonic()
@@ -61,6 +65,8 @@ async def invoke(
     decision = admission.decide(tool, arguments)
     if decision.verdict is Verdict.ASK:
         decision = await _put_before_person(tool, arguments, decision, ask)
+    if decision.verdict is Verdict.ALLOW and before_run is not None:
+        decision = await before_run(tool, decision)
     if decision.verdict is not Verdict.ALLOW:
         return Invocation(name, arguments, decision, _finish(_denied(decision), context, started))
     result = await _run(tool, arguments, context)
