@@ -1,0 +1,1 @@
+"""Compact YAML into Kubernetes objects as a real cluster writes them."""
