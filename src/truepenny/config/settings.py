@@ -127,6 +127,10 @@ class ModelOverrides(Section):
         default=None, description="More fields of the request, sent as they are."
     )
 
+    def pinned(self) -> Mapping[str, Any]:
+        """Return the profile fields that a person set."""
+        return self.model_dump(exclude={"id", "profile"}, exclude_none=True)
+
 
 class ProviderSettings(Section):
     """One place that serves models. A known provider's name fills in what is not written."""
