@@ -1,0 +1,145 @@
+"""From an answer's bytes to events, without any network: the part that every wire shares."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, cast
+
+from truepenny.system.ids import Ids, RandomIds
+
+from .assembly import Assembly
+from .event import MessageEnd, ModelEvent, StreamFailed, TextDelta, ThinkingDelta, ToolCallStart
+from .failure import Failure, FailureKind
+from .json_value import decode
+from .message import StopReason
+from .profile import Profile
+from .refusal import Refusal
+from .sse import EventTooLarge, SseEvent, SseParser
+
+_SHOWN = (TextDelta, ThinkingDelta, ToolCallStart)
+
+
+def _none_taken() -> set[str]:
+    return set()
+
+
+class Decoder(ABC):
+    """Feed bytes until `ended`; call `finish` at the end of the stream.
+
+    The last event is `MessageEnd` or `StreamFailed`, once; bytes after it are ignored. A wire
+    implements `_event` and calls `_complete` or `_fail`.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        origin: str,
+        ids: Ids | None = None,
+        taken: Callable[[], set[str]] = _none_taken,
+    ) -> None:
+        self.ended = False
+        self._profile = profile
+        self._message = Assembly(origin, ids or RandomIds(), taken)
+        self._parser = SseParser()
+        self._shown = False
+
+    @abstractmethod
+    def _event(self, name: str, data: dict[str, Any]) -> None:
+        """Take one event of the protocol; `name` is the SSE event field."""
+
+    @abstractmethod
+    def _eof(self) -> None:
+        """The stream ended without the protocol's own end."""
+
+    def _sentinel(self, data: bytes) -> bool:
+        """Whether the data is the protocol's end mark instead of JSON."""
+        return False
+
+    def feed(self, chunk: bytes) -> list[ModelEvent]:
+        """Take the next bytes, return the events they bring."""
+        try:
+            events = self._parser.feed(chunk)
+        except EventTooLarge as error:
+            self._fail(Refusal(200, error.message), FailureKind.SERVER_ERROR)
+            return self._take()
+        for event in events:
+            if self.ended:
+                break
+            self._read(event)
+        return self._take()
+
+    def finish(self) -> list[ModelEvent]:
+        """The bytes are at their end; return the terminal event if none came before."""
+        for event in self._parser.finish():
+            # An event without its blank line counts only if it is whole.
+            if not self.ended and (self._sentinel(event.data) or _is_object(event.data)):
+                self._read(event)
+        if not self.ended:
+            self._eof()
+        return self._take()
+
+    def fail(self, kind: FailureKind, message: str) -> list[ModelEvent]:
+        """End the stream from outside (a broken connection, a timeout)."""
+        if not self.ended:
+            self._fail(Refusal(200, message), kind)
+        return self._take()
+
+    def _read(self, event: SseEvent) -> None:
+        if self._sentinel(event.data):
+            return
+        try:
+            value = decode(event.data)
+        except ValueError as error:
+            quoted = event.data[:100].decode("utf-8", "backslashreplace")
+            self._message.quirk("bad_json", f"{error}: {quoted}")
+            return
+        if isinstance(value, dict):
+            self._event(event.name, cast("dict[str, Any]", value))
+        else:
+            self._message.quirk("bad_json", f"not an object but a {type(value).__name__}")
+
+    def _take(self) -> list[ModelEvent]:
+        events = self._message.events
+        self._message.events = []
+        return events
+
+    def _complete(self, stop: StopReason) -> None:
+        message = self._message.finish(stop)
+        if message.text.strip() or message.tool_calls:
+            self.ended = True
+            self._message.events.append(MessageEnd(message))
+        elif stop is StopReason.REFUSAL:
+            self._fail(Refusal(200, "the provider refused to answer"), FailureKind.CONTENT_POLICY)
+        else:
+            what = "reasoning only" if message.content else "nothing"
+            self._fail(
+                Refusal(200, f"the model wrote {what} and stopped with {stop}"),
+                FailureKind.EMPTY_RESPONSE,
+            )
+
+    def _cut(self) -> None:
+        self._fail(
+            Refusal(200, "the stream ended before the answer was complete"), FailureKind.NETWORK
+        )
+
+    def _fail(self, refusal: Refusal, kind: FailureKind | None = None) -> None:
+        self.ended = True
+        events = self._message.events
+        self._shown = self._shown or any(isinstance(event, _SHOWN) for event in events)
+        partial = self._message.partial()
+        failure = Failure(
+            kind or refusal.kind,
+            refusal.message or "the provider gave no reason",
+            status=refusal.status,
+            phase="stream",
+            partial=partial is not None or self._shown,
+        )
+        events.append(StreamFailed(failure, partial))
+
+
+def _is_object(data: bytes) -> bool:
+    try:
+        return isinstance(decode(data), dict)
+    except ValueError:
+        return False
