@@ -47,13 +47,13 @@ def marked_passage(text: str, begin: int = 0) -> Passage | None:
     return Passage(start, body, True)
 
 
-def bare_passage(text: str, begin: int = 0) -> Passage | None:
+def bare_passage(text: str) -> Passage | None:
     """Return the passage of bare or fenced JSON that the text ends with, if there is one."""
-    stripped = text[begin:].lstrip()
+    stripped = text.lstrip()
     start = len(text) - len(stripped)
     if stripped[:1] in ("{", "["):
         return Passage(start, start, False)
-    fence = text.find(FENCE, begin)
+    fence = text.find(FENCE)
     while fence >= 0:
         closing = text.find(FENCE, fence + len(FENCE))
         if closing < 0 or not text[closing + len(FENCE) :].strip():
@@ -77,31 +77,33 @@ class Hold:
     waits_for: str = ANY
 
 
-def hold_from(text: str, begin: int, *, blank: bool) -> Hold:
-    """Return from where text must be held back, because a call may begin there.
+def hold_from(text: str, *, blank: bool, fenced: bool) -> Hold:
+    """Return from where the text must be held back, because a call may begin there.
 
-    `begin` is what was let through already, `blank` that this is white space alone. The hold
-    starts at the text's end when all may pass.
+    `text` is what was not let through yet; what was is `blank` if it is white space alone, and
+    `fenced` if it ends inside a code fence. The hold starts at the end when all may pass.
     """
     if blank:
-        stripped = text[begin:].lstrip()
+        stripped = text.lstrip()
         if not stripped:
-            return Hold(begin)
+            return Hold(0)
         if stripped[0] in "{[":
             # The array's bracket is also Mistral's marker; both are held to the end.
             return Hold(len(text) - len(stripped), NOTHING)
-    marked = marked_passage(text, begin)
-    fence = _open_fence(text, begin)
+    marked = marked_passage(text)
+    fence = _open_fence(text, fenced)
     if marked is not None and (fence is None or marked.start < fence.start):
         return Hold(marked.start, NOTHING)
     if fence is not None:
         return fence
-    return Hold(_partial_marker(text, begin))
+    return Hold(_partial_marker(text))
 
 
-def _open_fence(text: str, begin: int) -> Hold | None:
+def _open_fence(text: str, fenced: bool) -> Hold | None:
     """Return the fence that may be a call: not closed, or nothing after it yet."""
-    fence = text.find(FENCE, begin)
+    fence = text.find(FENCE)
+    if fenced and fence >= 0:
+        fence = text.find(FENCE, fence + len(FENCE))
     while fence >= 0:
         opening = _FENCE_OPENING.match(text, fence)
         json_begins = opening is not None and text.startswith(("{", "["), opening.end())
@@ -119,9 +121,9 @@ def _open_fence(text: str, begin: int) -> Hold | None:
 _LONGEST_MARKER = max(len(marker) for marker in (*MARKERS, FENCE))
 
 
-def _partial_marker(text: str, begin: int) -> int:
+def _partial_marker(text: str) -> int:
     """Return where a marker may have begun at the very end, else the text's length."""
-    for start in range(max(begin, len(text) - _LONGEST_MARKER + 1), len(text)):
+    for start in range(max(0, len(text) - _LONGEST_MARKER + 1), len(text)):
         tail = text[start:]
         if any(marker.startswith(tail) for marker in (*MARKERS, FENCE)):
             return start

@@ -18,7 +18,7 @@ from truepenny.model.message import AssistantMessage, StopReason, Text, Thinking
 from truepenny.model.request import Model, ModelRequest, ToolSchema
 from truepenny.system.ids import Ids, RandomIds
 
-from .form import ANY, hold_from
+from .form import ANY, FENCE, hold_from
 from .parse import MAX_PARSED_CHARS, Parsed, parse
 from .prompt import PromptedTools
 
@@ -97,6 +97,7 @@ class _Held:
         self.passed = 0
         self._parts: list[str] = []
         self._blank = True
+        self._fenced = False
         self._length = 0
         self._waits_for = ANY
 
@@ -107,7 +108,7 @@ class _Held:
         if self._waits_for is not ANY and not (self._waits_for and self._waits_for in text):
             return self._release() if self._length > MAX_PARSED_CHARS else ""
         held = "".join(self._parts)
-        hold = hold_from(held, 0, blank=self._blank)
+        hold = hold_from(held, blank=self._blank, fenced=self._fenced)
         self._waits_for = hold.waits_for
         passed = held[: hold.start]
         self._parts, self._length = [held[hold.start :]], len(held) - hold.start
@@ -125,6 +126,8 @@ class _Held:
     def _pass(self, text: str) -> str:
         self.passed += len(text)
         self._blank = self._blank and not text.strip()
+        # A marker is never split between passed and held text, so counting them is exact.
+        self._fenced ^= bool(text.count(FENCE) % 2)
         return text
 
 
