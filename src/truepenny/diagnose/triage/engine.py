@@ -1,0 +1,114 @@
+"""Runs the rules over the evidence, and decides what to read next.
+
+`examine` is one pure pass, shared by the `triage` tool and `builtin/analyst`. `investigate` repeats
+it, fetching what the rules ask for, until they ask for nothing more or the budget is spent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+import anyio
+
+from .case import Case
+from .evidence import Evidence
+from .finding import Finding, ObjectRef, distinct
+from .link import Incident, incidents, link, notes
+from .observation import Observation, Status
+from .query import Query
+from .rules import RULES
+
+MAX_READS = 60
+"""Reads of one investigation. A sweep needs about 12; the rest are logs and single objects."""
+PARALLEL_READS = 6
+"""Reads in flight: enough to hide latency, few enough for a small API server."""
+
+Fetch = Callable[[Query, str], Awaitable[Observation]]
+"""Makes one read under the given id. Never raises for a read that fails: that is its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """One pass: `gaps` says what could not be read and why, `needs` what is still missing."""
+
+    findings: tuple[Finding, ...]
+    incidents: tuple[Incident, ...]
+    notes: tuple[Finding, ...]
+    needs: tuple[Query, ...]
+    gaps: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def examine(evidence: Evidence, subjects: Sequence[ObjectRef] = ()) -> Examination:
+    """Run every rule once over the evidence as it stands."""
+    case = Case(evidence, tuple(subjects))
+    found: list[Finding] = []
+    for rule in RULES:
+        found.extend(rule(case))
+    linked = link(distinct(found))
+    _list_gaps(case)
+    return Examination(
+        findings=tuple(linked),
+        incidents=tuple(incidents(linked, subjects)),
+        notes=tuple(notes(linked)),
+        needs=tuple(case.needs),
+        gaps=case.gaps,
+    )
+
+
+def _list_gaps(case: Case) -> None:
+    """Name the list reads that were not answered, whole or in part, whichever rule wanted them."""
+    for read in case.evidence.reads:
+        if read.argv[:1] != ("get",) or not read.wants_json:
+            continue
+        where = _place(read.argv)
+        for kind in read.argv[1].split(","):
+            status = read.absent.get(kind.split(".")[0])
+            if status is None and read.status is Status.TRUNCATED:
+                case.gap(f"{kind}{where}", f"cut after {len(read.objects)} objects")
+            elif status is None and not read.status.readable:
+                case.gap(f"{kind}{where}", read.reason or str(read.status))
+            elif status is not None and not status.readable:
+                case.gap(f"{kind}{where}", str(status))
+
+
+def _place(argv: tuple[str, ...]) -> str:
+    return f" in {argv[argv.index('-n') + 1]}" if "-n" in argv else ""
+
+
+async def investigate(
+    evidence: Evidence,
+    first: Sequence[Query],
+    fetch: Fetch,
+    *,
+    subjects: Sequence[ObjectRef] = (),
+    max_reads: int = MAX_READS,
+) -> Examination:
+    """Read `first`, then what the rules ask for, until nothing is asked for any more.
+
+    Needs that the budget leaves unread are in `needs` of the last pass, never dropped in silence.
+    """
+    count = 0
+    pending = list(dict.fromkeys(first))
+    while pending and count < max_reads:
+        batch = pending[: max_reads - count]
+        for observation in await _read(batch, count + 1, fetch):
+            evidence.add(observation)
+        count += len(batch)
+        pending = [q for q in examine(evidence, subjects).needs if evidence.get(q) is None]
+    return examine(evidence, subjects)
+
+
+async def _read(batch: Sequence[Query], first: int, fetch: Fetch) -> list[Observation]:
+    """Read a batch, several at a time; answers in the order of the queries."""
+    answers: dict[int, Observation] = {}
+    limiter = anyio.CapacityLimiter(PARALLEL_READS)
+
+    async def read(position: int, query: Query) -> None:
+        async with limiter:
+            answers[position] = await fetch(query, f"read_{first + position}")
+
+    async with anyio.create_task_group() as group:
+        for position, query in enumerate(batch):
+            group.start_soon(read, position, query)
+    return [answers[position] for position in sorted(answers)]

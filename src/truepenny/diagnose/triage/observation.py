@@ -1,0 +1,117 @@
+"""What one read came back with. A read that failed says nothing about the cluster but that."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, cast
+
+from .fields import Object, objects
+
+_FORBIDDEN = re.compile(r"^Error from server \(Forbidden\): ([a-z0-9.-]+)", re.MULTILINE)
+_NO_KIND = re.compile(r"the server doesn't have a resource type \"([^\"]+)\"")
+_DECODER = json.JSONDecoder()
+
+
+class Status(StrEnum):
+    """How a read ended."""
+
+    OK = "ok"
+    NO_MATCH = "no_match"
+    """It ran and the named thing is not there."""
+    FORBIDDEN = "forbidden"
+    TRUNCATED = "truncated"
+    """A prefix: what is in it is real, what is not in it is unknown."""
+    FAILED = "failed"
+    """Not answered (transport, refused, timeout, malformed); `reason` says which."""
+
+    @property
+    def readable(self) -> bool:
+        """Whether the content is an answer, whole or in part."""
+        return self in (Status.OK, Status.NO_MATCH, Status.TRUNCATED)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One read's answer.
+
+    `id` is what findings cite. `objects` holds the decoded items of a JSON answer. `absent` gives,
+    for a list over several kinds, the status of each kind that was not answered.
+    """
+
+    id: str
+    argv: tuple[str, ...]
+    status: Status
+    text: str = ""
+    objects: tuple[Object, ...] = ()
+    reason: str = ""
+    absent: Mapping[str, Status] = field(default_factory=dict[str, Status])
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether JSON was asked for."""
+        return "json" in self.argv
+
+
+def observe(
+    id: str, argv: tuple[str, ...], status: Status, text: str, reason: str = ""
+) -> Observation:
+    """Build an observation from the text of an answer: decodes JSON where it was asked for.
+
+    A JSON list that was cut keeps its whole items; a malformed one is a failed read. Of a list
+    over several kinds, those that the server refused are named in `absent`.
+    """
+    if "json" not in argv:
+        return Observation(id, argv, status, text, (), reason)
+    items, whole = decode(text)
+    absent = {match[1].split(".")[0]: Status.FORBIDDEN for match in _FORBIDDEN.finditer(text)}
+    absent |= {match[1].split(".")[0]: Status.NO_MATCH for match in _NO_KIND.finditer(text)}
+    if items is None:
+        if status is Status.OK:
+            return Observation(id, argv, Status.FAILED, text, (), "malformed_json", absent)
+        return Observation(id, argv, status, text, (), reason, absent)
+    if not whole or status is Status.TRUNCATED:
+        return Observation(id, argv, Status.TRUNCATED, "", tuple(items), reason or "cut", absent)
+    # Some kinds were answered: the read as a whole stands, and `absent` names the others.
+    return Observation(id, argv, Status.OK, "", tuple(items), reason, absent)
+
+
+def decode(text: str) -> tuple[list[Object] | None, bool]:
+    """Return the items of the first JSON object in the text, and whether it was whole.
+
+    None when there is no JSON object. A cut list yields the items before the cut.
+    """
+    start = next((m.start() for m in re.finditer(r"^\s*\{", text, re.MULTILINE)), -1)
+    if start < 0:
+        return None, False
+    start = text.index("{", start)
+    try:
+        value, _ = _DECODER.raw_decode(text, start)
+    except ValueError:
+        salvaged = _salvage(text, start)
+        return (salvaged, False) if salvaged else (None, False)
+    found = cast("Object", value)
+    if "items" in found:
+        return objects(found, "items"), True
+    return [found], True
+
+
+def _salvage(text: str, start: int) -> list[Object]:
+    """Decode the whole items at the front of a cut `{"items":[...` list."""
+    opening = re.compile(r'"items"\s*:\s*\[').search(text, start)
+    found: list[Object] = []
+    position = opening.end() if opening else len(text)
+    while position < len(text):
+        while position < len(text) and text[position] in " \t\r\n,":
+            position += 1
+        try:
+            value: Any
+            value, position = _DECODER.raw_decode(text, position)
+        except ValueError:
+            break
+        if isinstance(value, dict):
+            found.append(cast("Object", value))
+    return found
