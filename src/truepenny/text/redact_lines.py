@@ -1,0 +1,148 @@
+"""Secrets that go on over the next lines: key blocks, block scalars, nested mappings, pairs."""
+
+from __future__ import annotations
+
+import re
+
+from .rule import MASK_PATTERN, mask
+from .sensitive import is_secret
+
+_PEM_END = re.compile(r"-----END [A-Z0-9 ]{1,60}-----")
+_PEM_LINE = re.compile(
+    r"[\s>|+\"'-]*(?:[A-Za-z0-9+/]*={0,2}|(?:Proc-Type|DEK-Info|Comment|Version|Hash):.*)[\s\"',\\]*"
+    r"|.*[A-Za-z0-9+/]{20,}={0,2}.*"
+)
+"""A line of a key block: base64 alone, a header, or (behind a log prefix) a run of 20 or more."""
+
+_MEMBER = re.compile(
+    r"([ \t]*(?:-[ \t]+)*[\"']?[\w.\-/ ]{1,253}[\"']?[ \t]*:(?:[ \t]+|$)[\"']?)(.*)"
+)
+_ITEM = re.compile(r"([ \t]*(?:-[ \t]+)?[\"']?)(.*)")
+_VALUE = re.compile(r"([ \t]*(?:-[ \t]+)?[\"']?value[\"']?[ \t]*:[ \t]*[\"']?)(.*)", re.IGNORECASE)
+_CLOSE = re.compile(r"[\"']?[ \t]*,?[ \t\r]*$")
+_BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t\r]*")
+_ONLY_MASK = re.compile(rf"[\s\"',]*{MASK_PATTERN.pattern}[\s\"',]*")
+
+
+def indent_of(line: str) -> int:
+    """Return the number of leading blanks; the dash of a list item counts as one."""
+    return len(line) - len(line.lstrip(" \t"))
+
+
+class Continuation:
+    """An open secret and what becomes of the lines after it.
+
+    `take` returns the text that replaces a line, or None where the line no longer belongs to it;
+    the caller then writes `close()` and treats the line as a new one.
+    """
+
+    def __init__(
+        self, kind: str, name: str, indent: int, *, masked: bool = False, newline: str = ""
+    ) -> None:
+        self.kind = kind
+        self.name = name
+        self.indent = indent
+        self.done = False
+        self._masked = masked  # the one mask of a run has been written
+        self._newline = newline  # swallowed with a run's last line, written when the run ends
+        self._first = True
+
+    def close(self) -> str:
+        """Return what ends the run."""
+        return self._newline
+
+    def take(self, line: str, counts: dict[str, int]) -> str | None:
+        """Take one line, with its line break if it has one."""
+        body = line.rstrip("\n")
+        newline = line[len(body) :]
+        if self.kind == "pem":
+            return self._pem(body, newline, counts)
+        if self.kind == "block":
+            return self._block(body, newline, counts)
+        if self.kind == "nested":
+            return self._nested(body, newline, counts)
+        return self._single(body, newline, counts)
+
+    def covers(self, head: str) -> bool:
+        """Whether a line too long to be held belongs to it, judged by its beginning."""
+        if self.kind in ("block", "nested"):
+            return indent_of(head) > self.indent
+        if self.kind == "value":
+            return _VALUE.match(head) is not None
+        return True
+
+    def swallow(self, counts: dict[str, int]) -> str:
+        """Return the mask for a line too long to be held, once per run."""
+        self._first = False
+        if self.kind in ("value", "item"):
+            self.done = True
+        return self._mask_once(counts)
+
+    def _mask_once(self, counts: dict[str, int]) -> str:
+        if self._masked:
+            return ""
+        self._masked = True
+        counts[self.name] = counts.get(self.name, 0) + 1
+        return mask(self.name)
+
+    def _pem(self, body: str, newline: str, counts: dict[str, int]) -> str | None:
+        end = _PEM_END.search(body)
+        if end:
+            self.done = True
+            return self._mask_once(counts) + body[end.end() :] + newline
+        if not _PEM_LINE.fullmatch(body):
+            return None
+        self._newline = newline
+        return self._mask_once(counts)
+
+    def _block(self, body: str, newline: str, counts: dict[str, int]) -> str | None:
+        if not body.strip():
+            if self._masked:
+                self._newline = newline
+                return ""
+            return body + newline
+        if indent_of(body) <= self.indent:
+            return None
+        if not self._masked and _ONLY_MASK.fullmatch(body):
+            self._masked = True
+            self._newline = newline
+            return body
+        lead = "" if self._masked else body[: indent_of(body)]
+        self._newline = newline
+        return lead + self._mask_once(counts)
+
+    def _nested(self, body: str, newline: str, counts: dict[str, int]) -> str | None:
+        if not body.strip():
+            return None if self._first else body + newline
+        inside = indent_of(body) > self.indent or (
+            # YAML lets the items of a list stand as deep as their key.
+            indent_of(body) == self.indent and body.lstrip().startswith("- ")
+        )
+        member = _MEMBER.fullmatch(body)
+        if not inside or (self._first and member is None and not body.lstrip().startswith("- ")):
+            return None
+        self._first = False
+        found = member or _ITEM.fullmatch(body)
+        if found is None or _BLOCK.fullmatch(found.group(2)):
+            return body + newline
+        return self._masked_value(found, counts) + newline
+
+    def _single(self, body: str, newline: str, counts: dict[str, int]) -> str | None:
+        found = (_VALUE if self.kind == "value" else _ITEM).fullmatch(body)
+        if found is None or (self.kind == "item" and found.group(2).startswith("-")):
+            return None
+        self.done = True
+        if self.kind == "value" and _BLOCK.fullmatch(found.group(2)):
+            self.kind, self.indent, self.done = "block", indent_of(body), False
+            return body + newline
+        return self._masked_value(found, counts) + newline
+
+    def _masked_value(self, found: re.Match[str], counts: dict[str, int]) -> str:
+        lead, value = found.groups()
+        close = _CLOSE.search(value)
+        tail = close.group() if close else ""
+        secret = value[: len(value) - len(tail)]
+        if not is_secret("password", secret) or _ONLY_MASK.fullmatch(secret):
+            return lead + value
+        counts[self.name] = counts.get(self.name, 0) + 1
+        return lead + mask(self.name) + tail

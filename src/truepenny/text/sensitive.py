@@ -1,0 +1,122 @@
+"""Decide from a name whether its value is a secret, and from a value whether it can be one.
+
+Sources: spec/diagnostics.md 4 for the name patterns; the exceptions are names that Kubernetes,
+common APIs and source code use beside values that are no secrets.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+
+class Strength(IntEnum):
+    """How sure a key name is."""
+
+    NONE = 0
+    WEAK = 1
+    """The value must look random as well (`tokens`, `auth`)."""
+    NORMAL = 2
+    """Any value in a configuration; in prose it must look random (`token: expired`)."""
+    STRONG = 3
+    """Any value at all (`password`)."""
+
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SEPARATORS = re.compile(r"[-./:\s]+")
+
+_STRONG = re.compile(
+    r"password|passwd|passphrase|passcode|pwd(?:_|$)|(?:^|_)pass$|(?:^|_)pw$|_psk$|^psk$"
+)
+_NORMAL = re.compile(
+    r"secret|token|credential|api_?key|private_?key|access_?key|account_?key|signing_?key"
+    r"|encryption_?key|master_?key|_key$|authorization$|(?:^|_)jwt(?:_|$)|key_?data$|dockercfg"
+    r"|docker_?config_?json|connection_?string|(?:^|_)cookies?$|(?:^|_)session_?id$|^sessid$"
+    r"|(?:^|_)bearer$|webhook_url$"
+)
+_WEAK = re.compile(r"(?:^|_)auth$|^tokens$|^secrets$")
+
+_BENIGN_END = re.compile(
+    r"(?:^|_)(?:names?|refs?|paths?|files?|filename|dir|directory|mount|volume|types?|kind|counts?"
+    r"|size|length|len|limits?|ttl|seconds|minutes|expir(?:y|es|ed|ation)|expires_(?:in|at)"
+    r"|version|issuer|audience|policy|mode|enabled|required|provider|class|namespace|age|created"
+    r"|updated|hint|format|algorithm|status|state|index|budget|usage|used|url|uri|endpoint"
+    r"|review|reviewer|controller|manager|store|lister|informer|changed|rotated|source)$"
+)
+_BENIGN = re.compile(
+    r"(?:public|primary|foreign|partition|sort|routing|cache|lookup|group|row|object|unique|join"
+    r"|translation|message|composite|shard|hash|idempotency|dedup(?:e|lication)?|ordering|sorted"
+    r"|topology|label|annotation|config_?map|node|record|map|dict|hot|arrow|enter|storage|registry"
+    r"|event|metric|tag|index|s3_object|image_pull_secret)_keys?$"
+    r"|key_id$|token_id$|client_id$|image_pull_secrets?$|mountable_secrets$|secret_key_ref$"
+    r"|(?:max|min|prompt|completion|input|output|total|cached?|reasoning|num|n|new|used|context"
+    r"|budget)_tokens?$|tokens_(?:per|used|left|total|in|out)"
+    r"|(?:page|continuation|continue|next|sync|cancel|cancellation|cursor|resume|eos|bos|pad"
+    r"|unk|sep|stop|special|csrf_?)_tokens?$|automount_service_account_token$|tokenizer"
+    r"|^secret_?type$|access_key_id$"
+)
+
+_PLACEHOLDER = re.compile(
+    r"<[^<>\n]*>|\$\{[^}\n]*\}|\$\([^)\n]*\)|\$[A-Za-z_]\w*|\{\{.*\}\}|%[\w()]+%?|\*+|[xX]{3,}|\.{3,}|…"
+    r"|\[REDACTED(?::[^\]\n]*)?\]|\**redacted\**|\[?(?:masked|hidden|filtered)\]?"
+    r"|null|nil|none|undefined|unset|true|false|yes|no|on|off|enabled|disabled|optional|required"
+    r"|missing|present|empty|invalid|valid|expired|changed|failed",
+    re.IGNORECASE,
+)
+_CODE = re.compile(
+    r"(?:str|string|int|integer|bytes|bool|boolean|text|any|object|number|float|uuid|secretstr"
+    r"|varchar(?:\(\d+\))?|char(?:\(\d+\))?)(?:\s*[|\[?!=;,)].*)?"
+    r"|(?:Optional|Union|list|dict|List|Dict|Mapping|Sequence|Callable)\[.*"
+    r"|(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*\(.*"
+    r"|(?:self|this|os|process|args|config|settings|cfg|opts|options|request|req|env|params|ctx"
+    r"|\.?Values)\.[\w.]+(?:\[.*)?|os\.environ\[.*|\[\]|\{\}|&?[a-z]\w*\.[A-Z]\w*",
+)
+_NAME_SHAPE = re.compile(r"[a-z0-9]{1,15}(?:[-.][a-z0-9]{1,15})+")
+_RANDOM_LENGTH = 8  # shorter words beside a weak name say nothing
+
+
+def key_strength(key: str) -> Strength:
+    """Judge a key name in any spelling (camelCase, kebab-case, dotted, UPPER_SNAKE)."""
+    name = _SEPARATORS.sub("_", _CAMEL.sub("_", key)).lower().strip("_")
+    if _STRONG.search(name):
+        benign = _BENIGN_END.search(name)
+        return Strength.NONE if benign else Strength.STRONG
+    if _WEAK.search(name):
+        return Strength.WEAK
+    if _NORMAL.search(name) and not _BENIGN.search(name):
+        # A webhook address is itself the credential; other addresses are judged by their content.
+        if name.endswith("webhook_url"):
+            return Strength.NORMAL
+        return Strength.NONE if _BENIGN_END.search(name) else Strength.NORMAL
+    return Strength.NONE
+
+
+def is_secret(key: str, value: str, *, prose: bool = False) -> bool:
+    """Judge a pair. `prose` says that the pair stands within a sentence, not in a configuration."""
+    strength = key_strength(key)
+    if strength is Strength.NONE:
+        return False
+    plain = value.strip()
+    if not plain or _PLACEHOLDER.fullmatch(plain) or _CODE.fullmatch(plain):
+        return False
+    if strength is Strength.STRONG:
+        return True
+    if plain.isdigit() and len(plain) < 10:
+        return False  # a count or a lifetime
+    if strength is Strength.WEAK or prose:
+        return looks_random(plain)
+    return True
+
+
+def looks_random(value: str) -> bool:
+    """Whether a word is unlike a word, a number or a Kubernetes name.
+
+    Not an entropy rule: it only decides beside a key that already suggests a secret.
+    """
+    word = value.split(maxsplit=1)[0].strip("\"'`.,;:()[]") if value.strip() else ""
+    if len(word) < _RANDOM_LENGTH or _NAME_SHAPE.fullmatch(word):
+        return False
+    has_digit = any(char.isdigit() for char in word)
+    has_alpha = any(char.isalpha() for char in word)
+    mixed = any(char.isupper() for char in word[1:]) and any(char.islower() for char in word)
+    return has_alpha and (has_digit or mixed)
