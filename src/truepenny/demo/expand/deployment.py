@@ -116,7 +116,7 @@ def _replica_set_status(build: Build, one: Object, owned: list[Object], missing:
 def _refuse(
     build: Build, deployment: Object, one: Object, short: dict[str, Any], since: timedelta
 ) -> None:
-    message = build.names(short["refused"])
+    message = short["refused"]
     first = age(short.get("refused_since"), since)
     condition = {
         "type": "ReplicaFailure",

@@ -90,7 +90,7 @@ def expand_event(build: Build, short: dict[str, Any]) -> None:
         build,
         build.find(short["about"]),
         short["reason"],
-        build.names(short["message"]),
+        short["message"],
         first=age(short["first"], "0s"),
         last=age(short.get("last"), short["first"]),
         count=short.get("count", 1),

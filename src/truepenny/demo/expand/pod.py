@@ -106,7 +106,7 @@ def _token_sources() -> list[Object]:
 
 
 def _pending(build: Build, pod: Object, short: dict[str, Any], created: timedelta) -> None:
-    message = build.names(short["unschedulable"])
+    message = short["unschedulable"]
     pod["status"] = {
         "phase": "Pending",
         "conditions": [

@@ -73,11 +73,11 @@ def container_status(
     else:
         waiting = {"reason": short["waiting"]}
         if "message" in short:
-            waiting["message"] = build.names(short["message"])
+            waiting["message"] = short["message"]
         status["state"] = {"waiting": waiting}
         status["started"] = False
     for kind, (message, count) in short.get("failing", {}).items():
-        text = f"{kind.capitalize()} probe failed: {build.names(message)}"
+        text = f"{kind.capitalize()} probe failed: {message}"
         since = age(short.get("failing_since"), created - timedelta(seconds=15))
         record(
             build, pod, "Unhealthy", text, warning=True, container=path,
@@ -128,7 +128,7 @@ def _pull(
     build: Build, pod: Object, spec: Object, short: dict[str, Any], status: Object, path: str,
     created: timedelta,
 ) -> None:  # fmt: skip
-    image, error, tries = spec["image"], build.names(short["pull"]), short.get("tries", 5)
+    image, error, tries = spec["image"], short["pull"], short.get("tries", 5)
     sort = short.get("sort", "ImagePullBackOff")
     detail = f'Back-off pulling image "{image}": ErrImagePull: {error}'
     status["state"] = {"waiting": {"reason": sort, "message": detail if "Back" in sort else error}}
@@ -153,7 +153,7 @@ def _config(
     build: Build, pod: Object, spec: Object, short: dict[str, Any], status: Object, path: str,
     created: timedelta,
 ) -> None:  # fmt: skip
-    error, tries = build.names(short["config"]), short.get("tries", 20)
+    error, tries = short["config"], short.get("tries", 20)
     status["state"] = {"waiting": {"reason": "CreateContainerConfigError", "message": error}}
     status["started"] = False
     first, last = created - timedelta(seconds=2), timedelta(seconds=8)
