@@ -25,7 +25,7 @@ from truepenny.demo.server.certificate import self_signed
 from truepenny.errors import CouldNotRun, UsageError
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    from types import FrameType, TracebackType
 
     from truepenny.demo.server.app import PracticeApp, RequestRecord
     from truepenny.demo.server.surroundings import World
@@ -203,7 +203,11 @@ def serve(
     Raises CouldNotRun as `PracticeCluster` does. Call it from the main thread.
     """
     stopped = threading.Event()
-    before = signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        stopped.set()
+
+    before = signal.signal(signal.SIGTERM, stop)
     try:
         with PracticeCluster(world, faults, host=host, port=port) as cluster:
             if on_ready is not None:

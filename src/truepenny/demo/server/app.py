@@ -159,6 +159,9 @@ class PracticeApp:
         self._authorizer.check(target)
         now = self._clock.now()
         kind = target.kind
+        if target.resource == "pods/exec":
+            recorded.check(request, find(target, self.objects))
+            raise Refusal(400, "exec needs a WebSocket upgrade")
         if target.verb == "create":
             asked = Request(request.method, request.path, body=body)
             return review(asked, kind, self._authorizer, self.objects.catalog)
@@ -180,9 +183,6 @@ class PracticeApp:
             from truepenny.demo.server.logs import logs
 
             return logs(request, find(target, self.objects), self._world, now)
-        if kind.kind == "Pod" and target.subresource == "exec":
-            find(target, self.objects)
-            raise Refusal(400, "exec needs a WebSocket upgrade")
         raise no_such_path()
 
     async def _write(
@@ -262,9 +262,7 @@ class PracticeApp:
                 raise no_such_path()
             self._authorizer.check(target)
             pod = find(target, self.objects)
-            recorded.check_running(pod)
-            recorded.container(request, pod)
-            recorded.command(request)
+            recorded.check(request, pod)
             chosen = recorded.protocol(offered)
         except Refusal as refusal:
             self._record(request, target, refusal.code)

@@ -1,4 +1,4 @@
-"""Discovery: which groups, versions and resources are served, in the aggregated and the old form."""
+"""Discovery: which groups, versions and resources are served, aggregated or in the old form."""
 
 from __future__ import annotations
 

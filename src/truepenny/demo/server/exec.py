@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from truepenny.demo.server.exchange import Request, Send
 from truepenny.demo.server.status import Refusal
 from truepenny.demo.server.surroundings import World
-from truepenny.demo.server.value import Object, listing, text
+from truepenny.demo.server.value import Object, dig, listing, text
 
 PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 """Subprotocols spoken, the preferred one first."""
@@ -49,12 +49,19 @@ def container(request: Request, pod: Object) -> str:
     return wanted
 
 
-def check_running(pod: Object) -> None:
-    """Raise Refusal 400 for a pod that has ended."""
+def check(request: Request, pod: Object) -> None:
+    """Raise Refusal where a command could not run: no argv, no such or no running container."""
+    command(request)
+    name = container(request, pod)
     phase = text(pod, "status", "phase")
     if phase in ("Succeeded", "Failed"):
         message = f"cannot exec into a container in a completed pod; current phase is {phase}"
         raise Refusal(400, message)
+    for status in listing(pod, "status", "containerStatuses"):
+        if dig(status, "name") == name and dig(status, "state", "running") is not None:
+            return
+    message = f'unable to upgrade connection: container not found ("{name}")'
+    raise Refusal(500, f"Internal error occurred: {message}")
 
 
 async def run(request: Request, pod: Object, world: World, send: Send) -> None:

@@ -15,7 +15,7 @@ READ_VERBS = ("get", "list", "watch")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One served resource type. `group` is empty for the core API; `singular` is what people type."""
+    """One served resource type; `group` is empty for the core API."""
 
     group: str
     version: str

@@ -31,7 +31,8 @@ class Objects:
     """Every object by kind, namespace and name. Use from the server's own event loop only."""
 
     def __init__(self, values: Iterable[Object], *, metrics: bool = False) -> None:
-        kept = [copy.deepcopy(value) for value in values]
+        # Values are only ever replaced whole, so a copy down to the metadata is enough.
+        kept = [{**value, "metadata": dict(value.get("metadata", {}))} for value in values]
         definitions = [v for v in kept if text(v, "kind") == "CustomResourceDefinition"]
         self.catalog = Catalog(definitions, metrics=metrics)
         self.definitions = definitions

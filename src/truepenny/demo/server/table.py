@@ -46,9 +46,21 @@ class Printer:
 
 
 _INTEGERS = frozenset(
-    ["Desired", "Current", "Up-to-date", "Available", "MinPods", "MaxPods", "Replicas", "Count", "Revision", "Webhooks", "Secrets", "Value"]
+    (
+        "Desired",
+        "Current",
+        "Up-to-date",
+        "Available",
+        "MinPods",
+        "MaxPods",
+        "Replicas",
+        "Revision",
+        "Webhooks",
+        "Secrets",
+        "Value",
+    )
 )
-"""Column names whose cells are numbers wherever they occur."""
+"""Columns whose cells are numbers wherever they occur. (READY is a share in most tables.)"""
 
 
 def columns(shown: str, wide: str = "") -> tuple[Column, ...]:

@@ -68,7 +68,7 @@ def selector(written: Any) -> str:
 
 def modes(value: Object, *path: str) -> str:
     """Access modes, abbreviated."""
-    return ",".join(ACCESS_MODES.get(mode, mode) for mode in listing(value, *path))
+    return ",".join(ACCESS_MODES.get(str(mode), str(mode)) for mode in listing(value, *path))
 
 
 def some(parts: Iterable[str], shown: int = 3) -> str:

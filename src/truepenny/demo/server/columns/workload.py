@@ -1,4 +1,4 @@
-"""Rows of the controllers: deployments, replica sets, stateful and daemon sets, jobs, autoscalers."""
+"""Rows of what runs pods: deployments and their like, jobs, and autoscalers."""
 
 from __future__ import annotations
 
@@ -24,10 +24,15 @@ from truepenny.demo.server.value import (
 _TEMPLATE = "Containers,Images,Selector"
 
 
+def _ready(value: Object) -> str:
+    wanted = number(value, "spec", "replicas", default=1)
+    return f"{number(value, 'status', 'readyReplicas')}/{wanted}"
+
+
 def _deployment(value: Object, now: datetime) -> Sequence[Any]:
     return (
         name_of(value),
-        f"{number(value, 'status', 'readyReplicas')}/{number(value, 'spec', 'replicas', default=1)}",
+        _ready(value),
         number(value, "status", "updatedReplicas"),
         number(value, "status", "availableReplicas"),
         age(value, now),
@@ -66,7 +71,7 @@ def _daemon_set(value: Object, now: datetime) -> Sequence[Any]:
 def _stateful_set(value: Object, now: datetime) -> Sequence[Any]:
     return (
         name_of(value),
-        f"{number(value, 'status', 'readyReplicas')}/{number(value, 'spec', 'replicas', default=1)}",
+        _ready(value),
         age(value, now),
         *containers(value),
     )
