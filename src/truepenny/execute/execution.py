@@ -1,0 +1,55 @@
+"""The account of one process: only what was observed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from .capture import Captured
+from .ending import Cause, ExitFact
+
+
+class StartFault(StrEnum):
+    """Why a process never began."""
+
+    MISSING_PROGRAM = "missing_program"
+    MISSING_INTERPRETER = "missing_interpreter"
+    """The file is there; the program that its first line names, or its loader, is not."""
+    NOT_EXECUTABLE = "not_executable"
+    MISSING_DIRECTORY = "missing_directory"
+    """The working directory, not the program, is what is not there."""
+    UNUSABLE_ARGUMENTS = "unusable_arguments"
+    """A NUL character, an empty list, or more than the system passes on."""
+    NO_RESOURCES = "no_resources"
+    """The machine is out of processes, memory or files."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartFailure:
+    """A process that never began, with the name that was at fault."""
+
+    fault: StartFault
+    subject: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One process from start to end.
+
+    `exit` holds the observed code or signal; both None when nobody could observe them. `cause` is
+    set when something other than the process ended it. `drained` False means that a process it
+    left behind still held an output pipe: output may be incomplete. `leftovers` counts processes
+    of its group that were still there after it and were ended. `stdin_taken` counts the bytes of
+    standard input that were passed on. `duration` is in seconds.
+    """
+
+    exit: ExitFact = field(default_factory=ExitFact)
+    cause: Cause | None = None
+    failure: StartFailure | None = None
+    stdout: Captured = field(default_factory=Captured)
+    stderr: Captured = field(default_factory=Captured)
+    duration: float = 0.0
+    drained: bool = True
+    leftovers: int = 0
+    stdin_taken: int = 0
