@@ -61,7 +61,7 @@ Run = Callable[[Mapping[str, Any], CallContext], Awaitable[Result]]
 Judge = Callable[[Mapping[str, Any]], Decision]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Tool:
     """One tool. `parameters` is a JSON Schema of type object with `additionalProperties: false`.
 
