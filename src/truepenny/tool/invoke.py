@@ -30,9 +30,6 @@ Ask = Callable[[Tool, Mapping[str, Any], Decision], Awaitable[bool]]
 """Puts a call before a person; True is an approval of exactly this call."""
 
 BeforeRun = Callable[[Tool, Decision], Awaitable[Decision]]
-"""Told of an admitted call just before it runs, to record it first; may still answer with a denial."""
-
-BeforeRun = Callable[[Tool, Decision], Awaitable[Decision]]
 """Records an admitted call before it runs; it may still answer with a denial."""
 
 
@@ -68,8 +65,6 @@ async def invoke(
     decision = admission.decide(tool, arguments)
     if decision.verdict is Verdict.ASK:
         decision = await _put_before_person(tool, arguments, decision, ask)
-    if decision.verdict is Verdict.ALLOW and before_run is not None:
-        decision = await before_run(tool, decision)
     if decision.verdict is Verdict.ALLOW and before_run is not None:
         decision = await before_run(tool, decision)
     if decision.verdict is not Verdict.ALLOW:
