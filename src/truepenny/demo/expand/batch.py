@@ -64,7 +64,7 @@ def expand_job(
     pods = [
         expand_pod(
             build, job, namespace, f"{name}-{identity.letters(f'{key}{index}', 5)}", template,
-            {"age": born - timedelta(seconds=1), "node": "worker-1", **entry},
+            {"age": born - timedelta(seconds=1), "node": short.get("node", "worker-1"), **entry},
         )
         for index, entry in enumerate(short.get("pods") or [_completed(short, born)])
     ]  # fmt: skip

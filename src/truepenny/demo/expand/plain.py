@@ -79,6 +79,8 @@ def expand_namespace(build: Build, name: str, short: dict[str, Any]) -> None:
             "status": walk(status, build.timeline.resolve),
         }
     )
+    if "deleting" in short:
+        return  # what every namespace gets was deleted first
     expand_object(build, f"ServiceAccount/{name}/default", {"age": born})
     authority = "-----BEGIN CERTIFICATE-----\nMIIBpracticeclusterCA\n-----END CERTIFICATE-----\n"
     expand_object(

@@ -282,8 +282,9 @@ def quality(spec: Object) -> str:
 
 
 def is_gone(pod: Object) -> bool:
-    """Whether the pod has ended for good, well or not."""
-    return pod["status"].get("phase") in ("Failed", "Succeeded")
+    """Whether its controller counts the pod no more: ended for good, or being deleted."""
+    ended = pod["status"].get("phase") in ("Failed", "Succeeded")
+    return ended or "deletionTimestamp" in pod["metadata"]
 
 
 def is_ready(pod: Object) -> bool:
