@@ -1,0 +1,115 @@
+"""Reading one cluster with kubectl: one read, one account, nothing shown before it is redacted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from truepenny.command.kubectl import KubectlCommand, Refusal
+from truepenny.command.kubectl import read as read_command
+from truepenny.execute.command import STOP_AFTER_BYTES, CaptureLimits, Command
+from truepenny.execute.execution import Execution
+from truepenny.execute.process import run
+from truepenny.system.clock import Clock
+from truepenny.text.bound import Limits
+from truepenny.text.redact import Redactor
+from truepenny.tool.result import Result, invalid, refused
+
+from .cluster import Cluster
+from .reader_account import Account
+
+MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
+"""A document must be whole to be redacted by structure; a larger one is not shown at all."""
+
+DEFAULT_BYTES = 32 * 1024
+"""What a read shows unless more is asked for."""
+
+DEFAULT_SECONDS = 30.0
+
+ATTEMPTS = 3
+"""kubectl asks again when a server does not answer; each request gets this part of the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One read. `result` is what a tool returns: redacted, its content bounded.
+
+    `command` is None when the arguments were refused. `value` is the whole redacted document of a
+    `-o json` read that gave one, else None.
+    """
+
+    result: Result
+    command: KubectlCommand | None = None
+    value: Any = None
+
+
+class Reader:
+    """Reads one cluster. Any number of reads may run at once."""
+
+    def __init__(
+        self, cluster: Cluster, redactor: Redactor | None = None, clock: Clock | None = None
+    ) -> None:
+        self.cluster = cluster
+        self._redactor = redactor or Redactor()
+        self._clock = clock
+
+    async def read(
+        self,
+        argv: Sequence[str],
+        *,
+        timeout: float = DEFAULT_SECONDS,
+        max_bytes: int = DEFAULT_BYTES,
+    ) -> Reading:
+        """Run the arguments that follow the word kubectl; never raises for what they come to.
+
+        `timeout` in seconds covers everything; `max_bytes` bounds the content of the result.
+        """
+        command = read_command(argv)
+        if isinstance(command, Refusal):
+            return Reading(refusal_result(command))
+        execution = await self._run(command, timeout, max_bytes)
+        account = Account(self.cluster, command, execution, self._redactor)
+        if execution.failure is not None:
+            return Reading(account.not_started(), command)
+        if command.output != "json":
+            return Reading(account.plain(), command)
+        result, value = await account.document(max_bytes)
+        return Reading(result, command, value)
+
+    async def _run(self, command: KubectlCommand, timeout: float, max_bytes: int) -> Execution:
+        cluster, document = self.cluster, command.output == "json"
+        asked = any(argument.startswith("--request-timeout") for argument in command.arguments)
+        patience = () if asked else (f"--request-timeout={max(round(timeout / ATTEMPTS), 1)}s",)
+        return await run(
+            Command(
+                argv=(
+                    cluster.kubectl.find(),
+                    *cluster.kubectl.arguments(cluster.context.name),
+                    *patience,
+                    *command.arguments,
+                ),
+                env=cluster.kubectl.environment(
+                    cluster.kubeconfig, plugin=bool(cluster.context.plugin)
+                ),
+                timeout=timeout,
+                limits=CaptureLimits(
+                    stdout=Limits(bytes=MAX_DOCUMENT_BYTES if document else max_bytes),
+                    stop_after=MAX_DOCUMENT_BYTES if document else STOP_AFTER_BYTES,
+                ),
+                # A document is redacted by its structure, once it is there.
+                redactor=None if document else self._redactor,
+            ),
+            clock=self._clock,
+        )
+
+
+def refusal_result(refusal: Refusal) -> Result:
+    """Return a refusal of the grammar as a result; the model can run the hint as it stands."""
+    make = invalid if refusal.unusable else refused
+    detail = {
+        "rejected_by": refusal.rejected_by,
+        "matched": refusal.matched,
+        "alternative": list(refusal.alternative),
+    }
+    return make(refusal.rejected_by, refusal.message, refusal.hint, **detail)

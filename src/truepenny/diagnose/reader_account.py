@@ -1,0 +1,207 @@
+"""From one execution of kubectl to one result: its meaning, its text, its facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import anyio.to_thread
+
+from truepenny.command.kubectl import KubectlCommand
+from truepenny.execute.ending import ByteCounts, ExitFact, Outcome
+from truepenny.execute.execution import Execution
+from truepenny.execute.outcome import Classification, classify
+from truepenny.model.message import Text
+from truepenny.text.bound import Limits, bound
+from truepenny.text.redact import Redactor
+from truepenny.tool.result import Completeness, Facts, Result
+
+from .answer import MARKERS
+from .cluster import Cluster
+from .kubectl_program import REMEDY
+from .reader_document import Document, parse_document, show
+from .reader_note import completeness, found_nothing, hint, nothing_found, scope
+
+THREAD_BYTES = 128 * 1024
+"""From here on parsing and redacting is worth a thread, or it holds up every other task."""
+
+
+class Account:
+    """Turns one execution into a result."""
+
+    def __init__(
+        self, cluster: Cluster, command: KubectlCommand, execution: Execution, redactor: Redactor
+    ) -> None:
+        self._cluster = cluster
+        self._command = command
+        self._execution = execution
+        self._redactor = redactor
+        self._meaning = classify(execution, MARKERS)
+        self._exit = execution.exit
+        self._detail: dict[str, Any] = {}
+        if command.defaults:
+            self._detail["defaults"] = list(command.defaults)
+        self._read_can_i()
+        if self._meaning.outcome is Outcome.SUCCESS and found_nothing(command, execution):
+            self._meaning = Classification(Outcome.NO_MATCH, "nothing_found")
+
+    def _read_can_i(self) -> None:
+        """`auth can-i` says no with exit code 1, which is an answer and not a failure."""
+        if self._command.verb != "auth can-i" or "--list" in self._command.arguments:
+            return
+        execution = self._execution
+        word = execution.stdout.text.strip().partition(" ")[0]
+        if execution.exit.observed == 0 and word in ("yes", ""):
+            self._detail["allowed"] = True
+        elif execution.exit.observed == 1 and (
+            word == "no" or not (word or execution.stderr.text.strip())
+        ):
+            self._detail["allowed"] = False
+            self._exit = ExitFact(observed=1, effective=0)
+            self._meaning = Classification(Outcome.SUCCESS)
+
+    def not_started(self) -> Result:
+        """kubectl itself could not be run."""
+        failure = self._execution.failure
+        message = failure.message if failure is not None else ""
+        facts = replace(self._facts({}, ByteCounts()), hint=REMEDY)
+        return Result(self._meaning.outcome, (Text(message),), facts)
+
+    def plain(self) -> Result:
+        """Any output but a document: captured, redacted and bounded while it ran."""
+        out, err = self._execution.stdout, self._execution.stderr
+        text = out.text
+        if self._meaning.reason == "nothing_found":
+            text = nothing_found(self._command, self._cluster)
+        elif err.text.strip():
+            text = _with_diagnostics(text, err.text)
+        if out.bad_count:
+            first = out.bad_bytes[0].offset
+            text += (
+                f"\n[{out.bad_count} bytes are not UTF-8, the first at {first}: shown as \\xNN]\n"
+            )
+            self._detail["bad_bytes"] = [
+                {"offset": bad.offset, "hex": bad.data.hex()} for bad in out.bad_bytes
+            ]
+        facts = self._facts(_sum(out.redactions, err.redactions), _add(out.bytes, err.bytes))
+        facts = replace(
+            facts, completeness=completeness(self._command, self._execution, self._meaning)
+        )
+        return Result(self._meaning.outcome, (Text(text),), facts)
+
+    async def document(self, max_bytes: int) -> tuple[Result, Any]:
+        """A JSON document, or what came in its place."""
+        out, raw_err = self._execution.stdout, self._execution.stderr
+        document: Document | None = None
+        if out.text and not out.cut and self._execution.cause is None:
+            try:
+                document = await self._parse(out.text)
+            except (ValueError, RecursionError):
+                self._detail["document"] = "not_json"
+        err = self._redactor.text(raw_err.text)
+        if document is None:
+            return self._no_document(max_bytes, err.text, err.counts), None
+        shown = show(document, max_bytes)
+        if document.items == 0 and self._meaning.outcome is Outcome.SUCCESS:
+            self._meaning = Classification(Outcome.NO_MATCH, "nothing_found")
+        text = shown.text
+        if err.text.strip() and self._meaning.outcome.failed:
+            text = _with_diagnostics(text, err.text)
+        kept = out.bytes.observed if shown.whole else len(shown.text.encode())
+        kept = min(kept, out.bytes.observed)
+        sizes = ByteCounts(out.bytes.observed, kept, out.bytes.observed - kept)
+        facts = replace(
+            self._facts(_sum(document.redactions, err.counts), _add(sizes, raw_err.bytes)),
+            completeness=_document_completeness(self._command, document, shown.items, shown.whole),
+        )
+        if self._meaning.outcome.failed:
+            facts = replace(
+                facts, completeness=Completeness("partial", "it failed after some output")
+            )
+        return Result(self._meaning.outcome, (Text(text),), facts), document.value
+
+    async def _parse(self, text: str) -> Document:
+        if len(text) < THREAD_BYTES:
+            return parse_document(text, self._redactor)
+        return await anyio.to_thread.run_sync(parse_document, text, self._redactor)
+
+    def _no_document(self, max_bytes: int, err: str, counts: Mapping[str, int]) -> Result:
+        """What cannot be redacted by structure is shown only while it is short and plain."""
+        out, raw_err = self._execution.stdout, self._execution.stderr
+        if out.cut or self._execution.cause is not None or len(out.text) > max_bytes:
+            body, found = "", dict[str, int]()
+            if out.bytes.observed:
+                body = f"{out.bytes.observed} bytes of an unfinished or too large document came"
+            sizes = ByteCounts(out.bytes.observed, 0, out.bytes.observed)
+        else:
+            redacted = self._redactor.text(out.text)
+            body, found, sizes = redacted.text, redacted.counts, out.bytes
+        text = _with_diagnostics(body, err) if err.strip() else body
+        if not text and self._meaning.reason == "nothing_found":
+            text = nothing_found(self._command, self._cluster)
+        facts = self._facts(_sum(found, counts), _add(sizes, raw_err.bytes))
+        return Result(
+            self._meaning.outcome,
+            (Text(bound(text, Limits(bytes=max_bytes)).text),),
+            replace(
+                facts, completeness=completeness(self._command, self._execution, self._meaning)
+            ),
+        )
+
+    def _facts(self, redactions: Mapping[str, int], sizes: ByteCounts) -> Facts:
+        execution, meaning = self._execution, self._meaning
+        namespace = scope(self._command, self._cluster)
+        source = self._cluster.source
+        if namespace:
+            source["namespace"] = namespace
+        if execution.leftovers:
+            self._detail["leftovers"] = execution.leftovers
+        return Facts(
+            duration=execution.duration,
+            redactions=redactions,
+            bytes=sizes,
+            exit=None if execution.failure is not None else self._exit,
+            cause=execution.cause,
+            leg=meaning.leg,
+            reason=meaning.reason,
+            hint=hint(self._command, meaning, self._cluster),
+            command=self._command.line,
+            source=source,
+            detail=dict(self._detail),
+        )
+
+
+def _document_completeness(
+    command: KubectlCommand, document: Document, shown: int, whole: bool
+) -> Completeness:
+    unit = ",".join(command.resources) or "items"
+    if document.items is None:
+        if whole:
+            return Completeness()
+        return Completeness("partial", "larger than max_bytes", next="raise max_bytes")
+    if whole:
+        return Completeness(unit=unit, shown=shown, total=document.items)
+    return Completeness(
+        "partial",
+        "larger than max_bytes",
+        unit,
+        shown,
+        document.items,
+        "narrow it with -n, -l or a name, or raise max_bytes",
+    )
+
+
+def _with_diagnostics(text: str, diagnostics: str) -> str:
+    head = f"{text.rstrip()}\n" if text.strip() else ""
+    return f"{head}STDERR:\n{diagnostics}"
+
+
+def _sum(left: Mapping[str, int], right: Mapping[str, int]) -> dict[str, int]:
+    return {rule: left.get(rule, 0) + right.get(rule, 0) for rule in {*left, *right}}
+
+
+def _add(left: ByteCounts, right: ByteCounts) -> ByteCounts:
+    return ByteCounts(
+        left.observed + right.observed, left.kept + right.kept, left.discarded + right.discarded
+    )
