@@ -1,0 +1,162 @@
+"""One run: the turn of a prompt, then a turn for each follow-up, each from accepted to recorded.
+
+Runs in a task of its own, shielded from whatever cancels the tasks around it: it is stopped through
+its turn, so that a stopped turn still records its end.
+"""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from typing import Literal
+
+import anyio
+
+from truepenny.model.message import Text, UserMessage, user
+from truepenny.system.clock import timestamp
+
+from .desk import TurnDesk
+from .event import (
+    Error,
+    Notice,
+    RunFinished,
+    RunStarted,
+    SteerDelivered,
+    TurnFinished,
+    TurnStarted,
+)
+from .evidence import citations
+from .loop import run_turn
+from .outbox import Outbox
+from .session import Session
+from .setup import Setup
+from .stop import Stop, StopKind
+from .tally import Tally
+from .turn import Turn
+
+log = logging.getLogger(__name__)
+
+
+class Run:
+    """What one call of `Agent.run` does. `finished` is set when everything is recorded and sent."""
+
+    def __init__(self, setup: Setup, session: Session, desk: TurnDesk) -> None:
+        self.outbox = Outbox()
+        self.finished = anyio.Event()
+        self._setup, self._session, self._desk = setup, session, desk
+        self._left = False
+        self._total = Tally()
+
+    def claim(self, turn_id: str) -> Turn:
+        """Make a turn the live one. Raises TurnBusy."""
+        turn = Turn(turn_id, self._setup, self._session, self.outbox)
+        self._desk.begin(turn)
+        return turn
+
+    def leave(self) -> None:
+        """The reader has gone: stop the turn that runs, start no other."""
+        self._left = True
+        live = self._desk.live
+        if live is not None:
+            live.abort("consumer_gone")
+
+    async def drive(self, turn: Turn, prompt: UserMessage) -> None:
+        """Run all turns; what goes wrong outside a turn is raised at the reader of the outbox."""
+        failure: Exception | None = None
+        with anyio.CancelScope(shield=True):
+            try:
+                await self._turns(turn, prompt)
+            except Exception as error:
+                failure = error
+            finally:
+                if self._desk.live is not None:
+                    self._desk.end(self._desk.live)
+                self.outbox.close(failure)
+                self.finished.set()
+
+    async def _turns(self, turn: Turn, prompt: UserMessage) -> None:
+        setup, session, started = self._setup, self._session, self._setup.clock.monotonic()
+        tools = [schema.name for schema in setup.registry.schemas]
+        now = timestamp(setup.clock.now())
+        self.outbox.put(
+            RunStarted(session.id, session.user, setup.model.name, tools, session.resumed, now)
+        )
+        stop = await self._turn(turn, prompt)
+        while stop.completed and session.follow_ups and not self._left:
+            steer = session.follow_ups.popleft()
+            turn = self.claim(setup.ids.new("turn"))
+            stop = await self._turn(turn, user(steer.text), steer.id)
+        self._finish(turn, stop, setup.clock.monotonic() - started)
+
+    async def _turn(self, turn: Turn, prompt: UserMessage, steer: str = "") -> Stop:
+        """Run one turn from its accepted prompt to its recorded end."""
+        setup, session, started = self._setup, self._session, self._setup.clock.monotonic()
+        turn.report(await session.accept(turn.id, prompt, steer))
+        text = "".join(part.text for part in prompt.content if isinstance(part, Text))
+        shown = setup.redactor.text(text).text
+        turn.put(TurnStarted(turn.id, shown, timestamp(setup.clock.now())))
+        if steer:
+            turn.put(SteerDelivered(turn.id, steer))
+        stop = await self._guarded(turn)
+        undelivered = session.drop_steers() if turn.aborted else ()
+        answer = setup.redactor.text(turn.text).text
+        totals = turn.tally.to_json(setup.clock.monotonic() - started)
+        session.note_stop(turn.id, stop, answer, totals, undelivered)
+        await session.flush()
+        if session.broken:
+            said = f"not everything of this turn is recorded: {session.broken}"
+            turn.put(Notice(turn.id, "not_recorded", said))
+        if session.steers:
+            said = f"{len(session.steers)} steers wait for the next turn"
+            turn.put(Notice(turn.id, "steers_waiting", said))
+        turn.put(TurnFinished(turn.id, stop, undelivered))
+        self._total.merge(turn.tally)
+        self._desk.end(turn)
+        return stop
+
+    async def _guarded(self, turn: Turn) -> Stop:
+        """Run the loop under the turn's scope; a cancellation or a fault of ours is a stop too."""
+        timeout = self._setup.limits.timeout
+        if timeout is not None:
+            turn.scope.deadline = anyio.current_time() + timeout
+        try:
+            with turn.scope:
+                return await run_turn(turn)
+        except Exception as error:
+            return self._fault(turn, error)
+        finally:
+            turn.report(self._session.seal(turn.id))
+        if turn.aborted:
+            return Stop(StopKind.CANCELLED, turn.aborted, "the turn was aborted")
+        return Stop(StopKind.TIMEOUT, message=f"the turn did not end within {timeout} s")
+
+    def _fault(self, turn: Turn, error: Exception) -> Stop:
+        redactor, kind = self._setup.redactor, type(error).__name__
+        trace = redactor.text("".join(traceback.format_exception(error))).text
+        message = redactor.text(f"{kind}: {error}").text
+        log.error("turn %s failed inside\n%s", turn.id, trace)
+        self._session.note(turn.id, "error", kind=kind, message=message, traceback=trace)
+        turn.put(Error(turn.id, "internal_error", message))
+        return Stop(StopKind.INTERNAL_ERROR, kind, message)
+
+    def _finish(self, turn: Turn, stop: Stop, duration: float) -> None:
+        answer = self._setup.redactor.text(turn.text).text
+        cited = citations(answer, self._session.ledger.calls)
+        self.outbox.put(
+            RunFinished(
+                turn.id,
+                stop,
+                answer,
+                _state(stop, answer),
+                self._total.to_json(duration),
+                {"resolved": cited.resolved, "unresolved": cited.unresolved},
+                not self._session.broken,
+                self._session.id,
+            )
+        )
+
+
+def _state(stop: Stop, answer: str) -> Literal["final", "partial", "none"]:
+    if not answer:
+        return "none"
+    return "final" if stop.completed else "partial"
