@@ -120,8 +120,9 @@ def test_a_call_that_does_not_fit_is_never_runnable(text: str, name: str) -> Non
     assert call.problem
 
 
-def test_a_marked_call_that_breaks_off_is_named() -> None:
-    parsed = parse('<tool_call>{"name": "kubectl", "argu', TOOLS)
+@pytest.mark.parametrize("opening", ["<tool_call>", "", "```json\n"])
+def test_a_call_that_breaks_off_is_named(opening: str) -> None:
+    parsed = parse(opening + '{"name": "kubectl", "argu', TOOLS)
     assert not parsed.calls
     assert parsed.rejected
 

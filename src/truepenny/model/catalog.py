@@ -11,9 +11,11 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
-from truepenny.errors import ConfigurationError
+import anyio
+
+from truepenny.errors import ConfigurationError, TruepennyError
 
 from .provider import LOCAL_WIRE, Provider, SettingsLike, presets, providers, timeouts
 from .request import Model
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from truepenny.text.redact import Redactor
 
     from .endpoint import Timeouts
+    from .probe import ProbeReport
     from .profile import Profile
 
 WIRES: Mapping[str, str] = {
@@ -140,15 +143,39 @@ def open_entry(
     limits = entry.timeouts or Timeouts()
     assert entry.profile is not None, "an entry with an origin has a profile"
     make = _wire(entry.wire)
-    shared = {"capabilities": memory, "redact": None if redactor is None else _redact(redactor)}
+    redact = None if redactor is None else _redact(redactor)
     if entry.wire == LOCAL_WIRE:
-        return make(provider, entry.profile, limits, **shared)
-    model = cast(Model, make(provider.endpoint(limits), entry.profile, **shared))
+        return make(provider, entry.profile, limits, redact=redact)
+    endpoint = provider.endpoint(limits)
+    model: Model = make(endpoint, entry.profile, capabilities=memory, redact=redact)
     if entry.profile.text_tool_calls:
         from .tool_text.model import TextToolModel
 
         return TextToolModel(model, prompted=not entry.profile.tools)
     return model
+
+
+async def probe(
+    entry: ModelEntry, directories: StateDirectory, redactor: Redactor | None = None
+) -> ProbeReport:
+    """Return what works with an entry's model (`truepenny.model.probe`); raises nothing for it."""
+    from . import probe as probing
+
+    try:
+        if entry.problem:
+            raise ConfigurationError(entry.problem, remedy=entry.remedy)
+        if not entry.model:
+            raise ConfigurationError("it lists no model; probe it by a full name, provider/model")
+        model = open_entry(entry, directories, redactor)
+    except TruepennyError as error:
+        return probing.unusable(entry.name, error)
+    try:
+        if entry.origin is None:
+            return probing.builtin(entry.name)
+        return await probing.probe_model(model)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await model.close()
 
 
 def _wire(name: str) -> Callable[..., Any]:

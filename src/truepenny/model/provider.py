@@ -6,6 +6,7 @@ rest of the catalog works without it. A known provider whose key variable is set
 
 from __future__ import annotations
 
+import importlib.util
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -197,9 +198,17 @@ def _missing(name: str, wire: str, base_url: str, given: ProviderLike) -> tuple[
             f'Add wire = "openai_chat" (or another) to {table}; known providers: {known}.',
         )
     if wire == LOCAL_WIRE:
-        if not given.model_path:
-            return "it names no model file", f'Add model_path = "/path/model.gguf" to {table}.'
-        return "", ""
+        return _missing_locally(given.model_path, table)
     if not base_url:
         return "it has no address", f'Add base_url = "https://host/v1" to {table}.'
+    return "", ""
+
+
+def _missing_locally(model_path: str | None, table: str) -> tuple[str, str]:
+    if not model_path:
+        return "it names no model file", f'Add model_path = "/path/model.gguf" to {table}.'
+    if not Path(model_path).expanduser().is_file():
+        return f"there is no file {model_path}", f"Correct model_path in {table}."
+    if importlib.util.find_spec("xllamacpp") is None:
+        return "llama.cpp is not installed", "Run: pip install 'truepenny[local]'"
     return "", ""

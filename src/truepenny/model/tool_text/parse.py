@@ -91,12 +91,11 @@ def _misfit(arguments: Mapping[str, Any], tool: ToolSchema) -> str:
 
 
 def _bare(text: str, passage: Passage) -> tuple[list[_Shape], int | None]:
-    """Return the shapes of a whole JSON value; None as the end if it is anything else."""
+    """Return the calls that a whole JSON value is; None as the end if it is not JSON."""
     value, end = _json_at(text, passage.body)
-    rest = text[end:].strip() if end else ""
-    shapes = _shapes(value)
-    if end is None or not shapes or rest not in ("", "```"):
+    if end is None:
         return [], None
+    shapes = _shapes(value) if text[end:].strip() in ("", "```") else []
     return shapes, len(text)
 
 
