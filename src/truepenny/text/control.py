@@ -11,12 +11,13 @@ MAX_SEQUENCE = 4096
 """Characters that a stream holds back for the end of a terminal sequence; a longer one is taken
 for text whose escape character alone is dropped."""
 
-_STRING = r"(?:[\]PX^_k])(?:(?!\x1b\\)[^\x07\x9c\n])*(?:\x07|\x9c|\x1b\\)"  # OSC, DCS, SOS, PM, APC
+_STRING = r"(?:[\]PX^_k])(?:(?!\x1b\\)[^\x07\x9c\n]){0,4000}(?:\x07|\x9c|\x1b\\)"  # OSC, DCS, SOS, PM, APC
 _CSI = r"\[[0-?]*[ -/]*[@-~]"
 _SHORT = r"[ -/]+[0-~]|[0-OQ-WYZ\\`-jl-~]"
 _SEQUENCE = re.compile(rf"\x1b(?:{_STRING}|{_CSI}|{_SHORT})|\x9b[0-?]*[ -/]*[@-~]")
 _BEGUN = re.compile(
-    r"(?:\x1b(?:\[[0-?]*[ -/]*|[\]PX^_k](?:(?!\x1b\\)[^\x07\x9c\n])*\x1b?|[ -/]*)|\x9b[0-?]*[ -/]*|\r)\Z"
+    r"(?:\x1b(?:\[[0-?]*[ -/]*|[\]PX^_k](?:(?!\x1b\\)[^\x07\x9c\n])*\x1b?|[ -/]*)"
+    r"|\x9b[0-?]*[ -/]*)\Z"
 )
 # Dropped: C0 without tab and newline, DEL, C1. Shown as \uXXXX: characters that reorder or hide
 # text (bidirectional controls, zero width, line separators, tags that spell invisible words).
@@ -50,17 +51,20 @@ class ControlStripper:
         begun = _BEGUN.search(text, max(0, len(text) - MAX_SEQUENCE))
         if begun:
             text, self._held = text[: begun.start()], text[begun.start() :]
-        return self._clean(text)
+        text = _SEQUENCE.sub(self._drop, text)
+        # A line feed may follow a carriage return at the edge; together they are one line break.
+        ready = text.rstrip("\r")
+        self._held = text[len(ready) :] + self._held
+        return self._clean(ready)
 
     def finish(self) -> str:
         """Return the rest: the escape character of an unfinished sequence is dropped."""
         text, self._held = self._held, ""
-        return self._clean(text)
+        return self._clean(_SEQUENCE.sub(self._drop, text))
 
     def _clean(self, text: str) -> str:
         if not _QUICK.search(text):
             return text
-        text = _SEQUENCE.sub(self._drop, text)
         text = _LINE_BREAK.sub("\n", text)
         return _UNSAFE.sub(self._show, text)
 
