@@ -116,7 +116,9 @@ class Assembly:
         part = self._parts.get(key)
         if part is None:
             part = self._parts[key] = _Prose()
-        if fragment and isinstance(part, _Prose):
+        if not isinstance(part, _Prose):
+            self._misplaced("text", fragment)
+        elif fragment:
             shown = part.take(fragment)
             if shown:
                 self.events.append(TextDelta(shown))
@@ -126,7 +128,9 @@ class Assembly:
         part = self._parts.get(key)
         if part is None:
             part = self._parts[key] = _Thought()
-        if isinstance(part, _Thought):
+        if not isinstance(part, _Thought):
+            self._misplaced("thinking", fragment)
+        else:
             part.opaque.update(opaque)
             shown = part.take(fragment) if fragment else ""
             if shown:
@@ -162,7 +166,9 @@ class Assembly:
     def arguments(self, key: Hashable, fragment: str) -> None:
         """Add to a call's argument text."""
         part = self._parts.get(key)
-        if isinstance(part, _Call) and part.done is None and fragment:
+        if not isinstance(part, _Call) or part.done is not None:
+            self._misplaced("arguments", fragment)
+        elif fragment:
             shown = part.take(fragment)
             if shown:
                 self.events.append(ToolCallDelta(part.id, shown))
@@ -227,6 +233,11 @@ class Assembly:
             usage=self.usage,
             response_id=self.response_id,
         )
+
+    def _misplaced(self, what: str, fragment: str) -> None:
+        """Text for a part of another kind, or for a call that is not open: it has no place."""
+        if fragment:
+            self.quirk("unknown_event", f"{what} for no such part: {fragment}")
 
     def _unique(self, given: str) -> str:
         if self._used is None:

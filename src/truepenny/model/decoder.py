@@ -72,9 +72,9 @@ class Decoder(ABC):
     def finish(self) -> list[ModelEvent]:
         """The bytes are at their end; return the terminal event if none came before."""
         for event in self._parser.finish():
-            # An event without its blank line counts only if it is whole.
-            if not self.ended and (self._sentinel(event.data) or _is_object(event.data)):
-                self._read(event)
+            # An event without its blank line counts if it is whole; a cut one is no bad JSON.
+            if not self.ended:
+                self._read(event, maybe_cut=True)
         if not self.ended:
             self._eof()
         return self._take()
@@ -85,12 +85,14 @@ class Decoder(ABC):
             self._fail(Refusal(200, message), kind)
         return self._take()
 
-    def _read(self, event: SseEvent) -> None:
+    def _read(self, event: SseEvent, *, maybe_cut: bool = False) -> None:
         if self._sentinel(event.data):
             return
         try:
             value = decode(event.data)
         except ValueError as error:
+            if maybe_cut:
+                return
             quoted = event.data[:100].decode("utf-8", "backslashreplace")
             self._message.quirk("bad_json", f"{error}: {quoted}")
             return
@@ -136,10 +138,3 @@ class Decoder(ABC):
             partial=partial is not None or self._shown,
         )
         events.append(StreamFailed(failure, partial))
-
-
-def _is_object(data: bytes) -> bool:
-    try:
-        return isinstance(decode(data), dict)
-    except ValueError:
-        return False

@@ -26,17 +26,17 @@ class AnthropicMessagesDecoder(Decoder):
 
     _stop: StopReason | None = None
     _usage = Usage()
-    _thinking: Any = None
+    _thinking: int | None = None
     """The number of the thinking block that is open."""
 
     def _event(self, name: str, data: dict[str, Any]) -> None:
         match text(data.get("type")) or name:
             case "content_block_delta":
-                self._delta(data.get("index"), mapping(data.get("delta")))
+                self._delta(count(data.get("index")), mapping(data.get("delta")))
             case "content_block_start":
-                self._start(data.get("index"), mapping(data.get("content_block")))
+                self._start(count(data.get("index")), mapping(data.get("content_block")))
             case "content_block_stop":
-                index = data.get("index")
+                index = count(data.get("index"))
                 if not self._message.has(index):
                     self._message.quirk("unknown_event", f"stop of block {index}, never begun")
                 self._message.end_call(index)
@@ -77,7 +77,7 @@ class AnthropicMessagesDecoder(Decoder):
             self._message.quirk("unknown_event", f"stop_reason {reason!r}")
         self._stop = known or StopReason.END_TURN
 
-    def _start(self, index: Any, block: dict[str, Any]) -> None:
+    def _start(self, index: int | None, block: dict[str, Any]) -> None:
         if self._message.has(index):
             self._message.quirk("duplicate_delta", f"block {index} began again")
             return
@@ -98,13 +98,11 @@ class AnthropicMessagesDecoder(Decoder):
             case other:
                 self._message.quirk("unknown_event", f"content block {other or 'without a type'}")
 
-    def _delta(self, index: Any, delta: dict[str, Any]) -> None:
+    def _delta(self, index: int | None, delta: dict[str, Any]) -> None:
         match delta.get("type"):
             case "text_delta":
                 self._message.text(index, text(delta.get("text")))
             case "input_json_delta":
-                if not self._message.has(index):
-                    self._message.quirk("unknown_event", f"arguments for block {index}")
                 self._message.arguments(index, text(delta.get("partial_json")))
             case "thinking_delta":
                 self._message.thinking(index, text(delta.get("thinking")))

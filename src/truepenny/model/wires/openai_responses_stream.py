@@ -53,7 +53,7 @@ class OpenAIResponsesDecoder(Decoder):
                 self._message.quirk("duplicate_delta", f"{kind} {number} came again")
                 return
             self._sequence = number
-        index = data.get("output_index")
+        index = count(data.get("output_index"))
         match kind:
             case "response.output_text.delta":
                 self._message.text(self._text_key(data), text(data.get("delta")))
@@ -66,8 +66,6 @@ class OpenAIResponsesDecoder(Decoder):
                 self._refused = True
                 self._text_done(self._text_key(data), text(data.get("refusal")))
             case "response.function_call_arguments.delta":
-                if not self._message.has(index):
-                    self._message.quirk("unknown_event", f"arguments for item {index}")
                 self._message.arguments(index, text(data.get("delta")))
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 self._message.thinking(index, text(data.get("delta")))
@@ -89,7 +87,7 @@ class OpenAIResponsesDecoder(Decoder):
 
     @staticmethod
     def _text_key(data: dict[str, Any]) -> object:
-        return (data.get("output_index"), data.get("content_index"))
+        return (count(data.get("output_index")), count(data.get("content_index")))
 
     def _text_done(self, key: object, whole: str) -> None:
         written = self._message.written(key)
@@ -101,7 +99,7 @@ class OpenAIResponsesDecoder(Decoder):
             self._message.quirk("duplicate_delta", "the final text differs from its deltas")
             self._message.replace_text(key, whole)
 
-    def _added(self, index: Any, item: dict[str, Any]) -> None:
+    def _added(self, index: int | None, item: dict[str, Any]) -> None:
         match item.get("type"):
             case "function_call":
                 if not self._message.has(index):
@@ -115,7 +113,7 @@ class OpenAIResponsesDecoder(Decoder):
             case other:
                 self._message.quirk("unknown_event", f"output item {other}")
 
-    def _done(self, index: Any, item: dict[str, Any]) -> None:
+    def _done(self, index: int | None, item: dict[str, Any]) -> None:
         match item.get("type"):
             case "function_call":
                 self._added(index, {**item, "arguments": ""})
