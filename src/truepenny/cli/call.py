@@ -1,0 +1,89 @@
+"""Calling one tool by hand: through the same admission and the same view as a model's call."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import click
+
+from .failure import COULD_NOT_RUN, USAGE
+from .place import Place
+from .terminal import Progress
+from .workbench import Workbench
+
+if TYPE_CHECKING:
+    from truepenny.tool.outcome import Outcome
+    from truepenny.tool.result import Result
+
+REFUSED = 4
+
+
+def call(
+    bench: Workbench, reached: Place, name: str, arguments: Mapping[str, Any], read_only: bool
+) -> Result:
+    """Call a tool and return its result; scratch files live until the process ends."""
+    return anyio.run(_call, bench, reached, name, arguments, read_only)
+
+
+async def _call(
+    bench: Workbench, reached: Place, name: str, arguments: Mapping[str, Any], read_only: bool
+) -> Result:
+    from truepenny.tool.admission import Admission, Policy
+    from truepenny.tool.contract import CallContext
+    from truepenny.tool.invoke import invoke
+
+    progress = Progress()
+    progress.show(f"{name} …")
+    with tempfile.TemporaryDirectory(prefix="truepenny-call-") as scratch:
+        context = CallContext(
+            user=bench.user,
+            session="",
+            call_id="call_1",
+            scratch=Path(scratch),
+            redactor=bench.redactor,
+            clock=bench.clock,
+            progress=lambda line: progress.show(f"{name}: {line}"),
+        )
+        done = await invoke(
+            name, arguments, context, bench.registry(reached.clusters), Admission(
+                Policy(read_only=read_only)
+            ),
+        )  # fmt: skip
+    progress.clear()
+    return done.result
+
+
+def show(result: Result, as_json: bool, *, body_only: bool = False) -> None:
+    """Print a result: whole as JSON, as the model reads it, or only what the target said."""
+    from truepenny.model.message import Text
+    from truepenny.tool.view import model_content, to_json
+
+    if as_json:
+        click.echo(json.dumps(to_json(result), ensure_ascii=False, indent=2))
+    elif body_only and not result.outcome.failed:
+        click.echo(result.text)
+    else:
+        head = model_content(result)[0]
+        stream = sys.stderr if body_only else sys.stdout
+        click.echo(head.text if isinstance(head, Text) else "", file=stream)
+
+
+def exit_code(outcome: Outcome) -> int:
+    """Return the exit code for an outcome (architecture: 0 to 5)."""
+    from truepenny.tool.outcome import Outcome
+
+    if not outcome.failed:
+        return 0
+    return {
+        Outcome.REFUSED: REFUSED,
+        Outcome.INVALID_ARGUMENTS: USAGE,
+        Outcome.MISSING_DEPENDENCY: COULD_NOT_RUN,
+        Outcome.NOT_EXECUTABLE: COULD_NOT_RUN,
+        Outcome.CHANNEL_FAILED: COULD_NOT_RUN,
+    }.get(outcome, 1)

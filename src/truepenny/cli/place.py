@@ -1,0 +1,118 @@
+"""Where a command works: the clusters that are configured, or the practice cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from truepenny.errors import ConfigurationError, UsageError
+
+from .workbench import Workbench
+
+if TYPE_CHECKING:
+    from truepenny.diagnose.cluster import Clusters
+
+PRACTICE = "practice"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The clusters to work on. `scenario` is set for the practice cluster; `notice` says why."""
+
+    clusters: Clusters
+    scenario: str = ""
+    notice: str = ""
+
+
+@contextmanager
+def place(
+    bench: Workbench, cluster: str | None, demo: str | None, faults: Sequence[str] = ()
+) -> Generator[Place]:
+    """Open the place that the options name.
+
+    The practice cluster is served while the context is open: when `demo` names an incident, or
+    when nothing at all is configured. A kubeconfig that is named and broken is never replaced by
+    practice. Raises ConfigurationError for a cluster that is not there.
+    """
+    if cluster and demo:
+        raise UsageError("give either --cluster or --demo", where="--demo")
+    if not demo:
+        clusters = bench.clusters()
+        if cluster:
+            yield Place(clusters.only(cluster))
+            return
+        if clusters.names:
+            if faults:
+                raise UsageError("is for the practice cluster; add --demo", where="--fault")
+            yield Place(clusters)
+            return
+        if bench.env.get("KUBECONFIG"):
+            raise ConfigurationError(
+                f"{bench.env['KUBECONFIG']} binds no cluster",
+                where="KUBECONFIG",
+                remedy="Name a kubeconfig with a context, or unset it to use the practice cluster.",
+            )
+    with _practice(bench, demo, faults) as made:
+        yield made
+
+
+@contextmanager
+def _practice(bench: Workbench, demo: str | None, faults: Sequence[str]) -> Generator[Place]:
+    from truepenny.demo.cluster import PracticeCluster
+    from truepenny.demo.world import DEFAULT, World
+    from truepenny.diagnose.cluster import Clusters
+
+    world = World.load(demo or DEFAULT)
+    name = world.scenario.name
+    why = "" if demo else "no cluster is configured: "
+    notice = f"{why}using the practice cluster (a simulator) with the incident {name!r}"
+    with PracticeCluster(world, faults) as cluster:
+        clusters = Clusters.from_kubeconfig(
+            cluster.kubeconfig,
+            env=bench.env,
+            name=PRACTICE,
+            description="a simulator for practice, not a real cluster",
+            path=bench.settings.kubectl.path,
+        )
+        yield Place(clusters, name, notice)
+
+
+def place_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --cluster, --demo and --fault to a command."""
+    for option in (
+        click.option(
+            "--fault",
+            "faults",
+            multiple=True,
+            metavar="FAULT",
+            help="With the practice cluster: make something fail, e.g. status:403:pods/log.",
+        ),
+        click.option(
+            "--demo",
+            metavar="INCIDENT",
+            shell_complete=_incidents,
+            help="Use the practice cluster with this incident (`truepenny demo --list`).",
+        ),
+        click.option(
+            "--cluster",
+            metavar="NAME",
+            shell_complete=_clusters,
+            help="Use only this cluster: a name from the settings, or a kubeconfig context.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _incidents(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    from truepenny.demo.world import scenarios
+
+    return [found.name for found in scenarios() if found.name.startswith(typed)]
+
+
+def _clusters(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    return [name for name in Workbench().clusters().names if name.startswith(typed)]

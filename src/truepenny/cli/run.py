@@ -1,0 +1,211 @@
+"""`truepenny run`: one prompt to its answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import click
+
+from truepenny.errors import UsageError
+
+from .failure import Finished, say
+from .place import Place, place, place_options
+from .standard_input import read_piped
+from .workbench import Workbench
+
+if TYPE_CHECKING:
+    from truepenny.agent.agent import Agent
+    from truepenny.agent.event import RunEvent, RunFinished
+    from truepenny.agent.limits import Limits
+    from truepenny.agent.session import Session
+    from truepenny.config.settings import Settings
+    from truepenny.model.request import Model
+
+    from .render import Output
+
+EXAMPLE = 'Example: truepenny run "Why is checkout failing?"'
+
+
+def _models(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    from truepenny.model.catalog import available
+
+    bench = Workbench()
+    names = (entry.name for entry in available(bench.settings, bench.env) if entry.model)
+    return [name for name in names if name.startswith(typed)]
+
+
+@click.command(epilog=EXAMPLE)
+@click.argument("prompt", nargs=-1)
+@click.option(
+    "--model", metavar="NAME", shell_complete=_models, help="Model to use, e.g. provider/model."
+)
+@place_options
+@click.option("--read-only", is_flag=True, help="Refuse every tool that changes anything.")
+@click.option("--session", metavar="ID", help="Go on with this session instead of a new one.")
+@click.option("--max-turns", type=click.IntRange(1), help="Most requests to the model.")
+@click.option(
+    "--stdin/--no-stdin",
+    "piped",
+    default=None,
+    help="Wait for piped input as context, or ignore it; without either it is read if it comes.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the events, one JSON object a line.")
+def run(
+    prompt: tuple[str, ...],
+    model: str | None,
+    cluster: str | None,
+    demo: str | None,
+    faults: tuple[str, ...],
+    read_only: bool,
+    session: str | None,
+    max_turns: int | None,
+    piped: bool | None,
+    as_json: bool,
+) -> None:
+    """Ask PROMPT; the answer goes to stdout, what is done to find it to stderr.
+
+    What is piped in is given to the model as context. Every run leaves a session
+    (`truepenny session list`).
+    """
+    words = " ".join(prompt).strip()
+    if not words:
+        raise UsageError("a prompt is required", where="PROMPT", remedy=EXAMPLE)
+    question = _with_context(words, piped)
+    bench = Workbench()
+    chosen = bench.model(model)
+    if model is None and bench.settings.model.default is None:
+        say(f"no model is configured: {chosen.name} answers by rules, without a language model")
+    with place(bench, cluster, demo, faults) as reached:
+        if reached.notice:
+            say(reached.notice)
+        limits = _limits(bench.settings, max_turns)
+        about = {"origin": "cli", "scenario": reached.scenario}
+        code = anyio.run(
+            _run, bench, chosen, reached, question, session, about, limits, read_only, as_json
+        )
+    raise Finished(code)
+
+
+def _with_context(words: str, piped: bool | None) -> str:
+    if piped is False:
+        return words
+    found = read_piped(wait=piped is True)
+    if found.notice:
+        say(found.notice)
+    if not found.text.strip():
+        return words
+    from truepenny.text.frame import untrusted
+
+    return f"{words}\n\n{untrusted(found.text, 'standard input')}"
+
+
+def _limits(settings: Settings, max_turns: int | None) -> Limits:
+    from truepenny.agent.limits import Limits
+
+    return Limits(
+        max_turns=max_turns or settings.run.max_turns,
+        max_tool_calls=settings.run.max_tool_calls,
+        timeout=settings.run.timeout,
+        max_output_tokens=settings.model.max_output_tokens,
+        temperature=settings.model.temperature,
+        effort=settings.model.effort,
+    )
+
+
+async def _run(
+    bench: Workbench,
+    model: Model,
+    reached: Place,
+    question: str,
+    session_id: str | None,
+    about: dict[str, Any],
+    limits: Limits,
+    read_only: bool,
+    as_json: bool,
+) -> int:
+    from truepenny.agent.agent import Agent
+    from truepenny.agent.prompt import system_prompt
+    from truepenny.tool.admission import Admission, Policy
+
+    read_only = read_only or bench.settings.run.read_only
+    store = bench.sessions
+    opened = await (store.open(session_id) if session_id else store.create(about))
+    try:
+        async with Agent(
+            model=model,
+            registry=bench.registry(reached.clusters),
+            admission=Admission(Policy(read_only=read_only)),
+            session=opened,
+            limits=limits,
+            system_prompt=system_prompt(environment=environment(reached), read_only=read_only),
+            clock=bench.clock,
+            ids=bench.ids,
+            redactor=bench.redactor,
+        ) as agent:
+            return await _shown(agent, opened, question, as_json)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await opened.close()
+            await model.close()
+
+
+def environment(reached: Place) -> str:
+    """Return what the model is told about where it is."""
+    lines = [
+        f"- cluster {cluster.name}"
+        + (f": {cluster.description}" if cluster.description else "")
+        + (" (people depend on it)" if cluster.production else "")
+        for cluster in reached.clusters
+    ]
+    return "\n".join(["Clusters you can reach:", *lines] if lines else ["No cluster is bound."])
+
+
+async def _shown(agent: Agent, session: Session, question: str, as_json: bool) -> int:
+    """Run the question and show its events; return the exit code."""
+    from truepenny.agent.event import RunFinished
+
+    from .render import Output, RunView
+
+    out = Output(sys.stdout)
+    show = _json_lines(out) if as_json else RunView(out).show
+    last: RunFinished | None = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_stop_on_signal, agent)
+        async for event in agent.run(question):
+            show(event)
+            if isinstance(event, RunFinished):
+                last = event
+        tasks.cancel_scope.cancel()
+    if out.closed:
+        say(f"standard output was closed; `truepenny session show {session.id}` has the answer")
+    elif not as_json:
+        say(f"session {session.id}")
+    if last is None:
+        return 1
+    return last.stop.exit_code
+
+
+def _json_lines(out: Output) -> Any:
+    def show(event: RunEvent) -> None:
+        out.write(json.dumps(event.to_json(), ensure_ascii=False) + "\n")
+
+    return show
+
+
+async def _stop_on_signal(agent: Agent) -> None:
+    """Abort the turn at the first signal, so that its end is recorded; die at the second."""
+    stopping: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM)
+    with anyio.open_signal_receiver(*stopping) as signals:
+        seen = 0
+        async for number in signals:
+            seen += 1
+            if seen > 1:
+                os._exit(128 + number)
+            say("stopping; once more to stop at once")
+            await agent.abort()

@@ -1,0 +1,151 @@
+"""`truepenny tool`: every tool by hand, through the same admission as a model's call."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any, cast
+
+import click
+
+from truepenny.errors import UsageError
+
+from .call import call as call_tool
+from .call import exit_code, show
+from .failure import Finished, say
+from .place import place, place_options
+from .terminal import table
+from .workbench import Workbench
+
+CALL_EXAMPLE = """truepenny tool call --demo checkout-oom kubectl '{"args": ["get", "nodes"]}'"""
+
+
+def _registry() -> Any:
+    from truepenny.diagnose.cluster import Clusters
+
+    # What tools there are does not depend on the clusters they would reach.
+    return Workbench().registry(Clusters())
+
+
+def _names(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    return [name for name in _registry().names if name.startswith(typed)]
+
+
+@click.group(epilog="Example: truepenny tool list")
+def tool() -> None:
+    """List, describe and call the tools that a model can use."""
+
+
+@tool.command("list", epilog="Example: truepenny tool list --json")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def list_tools(as_json: bool) -> None:
+    """List the tools with what they do to the world."""
+    tools = list(_registry())
+    if as_json:
+        rows = [_described(one) for one in tools]
+        click.echo(json.dumps({"tools": rows}, ensure_ascii=False, indent=2))
+        return
+    cells = [(one.name, str(one.action_class), _first_sentence(one.description)) for one in tools]
+    table(("TOOL", "CLASS", "WHAT IT DOES"), cells, sys.stdout)
+
+
+@tool.command(epilog="Example: truepenny tool describe kubectl")
+@click.argument("name", shell_complete=_names)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def describe(name: str, as_json: bool) -> None:
+    """Print what NAME does, its arguments and an example."""
+    registry = _registry()
+    found = registry.get(name)
+    if found is None:
+        raise _unknown(name, registry)
+    if as_json:
+        click.echo(json.dumps(_described(found), ensure_ascii=False, indent=2))
+        return
+    click.echo(f"{found.name} ({found.action_class}, {found.concurrency}, {found.timeout:g} s)\n")
+    click.echo(f"{found.description}\n")
+    required = set(found.parameters.get("required", ()))
+    cells = [
+        (argument, _type(schema), "yes" if argument in required else "", _text(schema))
+        for argument, schema in found.parameters.get("properties", {}).items()
+    ]
+    table(("ARGUMENT", "TYPE", "REQUIRED", "MEANING"), cells, sys.stdout)
+    if found.example:
+        click.echo(f"\nExample: truepenny tool call {name} '{json.dumps(dict(found.example))}'")
+
+
+@tool.command(epilog=f"Example: {CALL_EXAMPLE}")
+@click.argument("name", shell_complete=_names)
+@click.argument("arguments", metavar="[JSON]", default="{}")
+@place_options
+@click.option("--read-only", is_flag=True, help="Refuse every tool that changes anything.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole result as one JSON object.")
+def call(
+    name: str,
+    arguments: str,
+    cluster: str | None,
+    demo: str | None,
+    faults: tuple[str, ...],
+    read_only: bool,
+    as_json: bool,
+) -> None:
+    """Call NAME with a JSON object of arguments and print what a model would read.
+
+    Nobody is asked: a call that needs approval is refused (exit 4).
+    """
+    given = _object(arguments)
+    bench = Workbench()
+    registry = _registry()
+    if registry.get(name) is None:
+        raise _unknown(name, registry)
+    with place(bench, cluster, demo, faults) as reached:
+        if reached.notice:
+            say(reached.notice)
+        result = call_tool(bench, reached, name, given, read_only)
+    show(result, as_json)
+    raise Finished(exit_code(result.outcome))
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UsageError(
+            f"is not JSON: {error.msg} at character {error.pos}",
+            where="JSON",
+            remedy="""Quote it for the shell: '{"args": ["get", "pods"]}'""",
+        ) from None
+    if not isinstance(value, dict):
+        raise UsageError(f"must be an object, not {type(value).__name__}", where="JSON")
+    return cast("Mapping[str, Any]", value)
+
+
+def _unknown(name: str, registry: Any) -> UsageError:
+    near = ", ".join(registry.nearest(name)) or ", ".join(registry.names)
+    return UsageError(f"there is no tool {name!r}", where="NAME", remedy=f"There are: {near}")
+
+
+def _described(found: Any) -> dict[str, Any]:
+    return {
+        "name": found.name,
+        "description": found.description,
+        "class": str(found.action_class),
+        "plane": str(found.plane),
+        "concurrency": found.concurrency,
+        "timeout": found.timeout,
+        "parameters": found.parameters,
+        "example": dict(found.example),
+    }
+
+
+def _first_sentence(text: str) -> str:
+    return " ".join(text.split()).partition(". ")[0].rstrip(".") + "."
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    kind = schema.get("type", "any")
+    return f"{kind} of {schema['items'].get('type', 'any')}" if kind == "array" else str(kind)
+
+
+def _text(schema: Mapping[str, Any]) -> str:
+    return str(schema.get("description", ""))

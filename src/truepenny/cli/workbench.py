@@ -1,0 +1,102 @@
+"""What every command stands on: directories, settings, redactor, clusters, tools, sessions.
+
+The one place where the parts are put together. Each is made when it is first asked for, so that a
+command pays only for what it uses.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from truepenny.config.load import Loaded, load
+from truepenny.config.secret import resolve
+from truepenny.system.clock import Clock, SystemClock
+from truepenny.system.directories import Directories
+from truepenny.system.ids import Ids, RandomIds
+
+from .failure import say
+
+if TYPE_CHECKING:
+    from truepenny.agent.sessions import SessionStore
+    from truepenny.config.settings import Settings
+    from truepenny.diagnose.cluster import Clusters
+    from truepenny.model.request import Model
+    from truepenny.text.redact import Redactor
+    from truepenny.tool.registry import Registry
+
+
+class Workbench:
+    """Everything a command may need, from the environment it was started in."""
+
+    def __init__(self, env: Mapping[str, str] | None = None) -> None:
+        self.env: Mapping[str, str] = os.environ if env is None else env
+        self.directories = Directories.from_environment(self.env)
+        self.clock: Clock = SystemClock()
+        self.ids: Ids = RandomIds()
+
+    @cached_property
+    def loaded(self) -> Loaded:
+        """The settings with their sources; warnings are said once, on stderr."""
+        loaded = load(self.directories, self.env)
+        for warning in loaded.warnings:
+            say(f"warning: {warning.where}: {warning.message}\n  {warning.remedy}")
+        return loaded
+
+    @property
+    def settings(self) -> Settings:
+        """The effective settings."""
+        return self.loaded.settings
+
+    @cached_property
+    def user(self) -> str:
+        """Who we are: the account this process runs as, which no setting can change."""
+        try:
+            return pwd.getpwuid(os.getuid()).pw_name
+        except KeyError:
+            return f"uid-{os.getuid()}"
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """The redactor, taught the secrets that the settings name."""
+        from truepenny.text.redact import Redactor
+
+        redactor = Redactor()
+        for number, value in enumerate(self.settings.redact.values):
+            redactor.learn(resolve(value, self.env), f"redact.values[{number}]")
+        return redactor
+
+    def clusters(self) -> Clusters:
+        """The clusters that the settings or the kubeconfig bind."""
+        from truepenny.diagnose.cluster import Clusters
+
+        return Clusters.from_settings(self.settings, self.env, self.directories)
+
+    def registry(self, clusters: Clusters) -> Registry:
+        """The tools over the given clusters."""
+        from truepenny.diagnose import tools
+        from truepenny.tool.registry import Registry
+
+        return Registry(tools(clusters))
+
+    def model(self, name: str | None) -> Model:
+        """The model of a name; see `truepenny.model.catalog.resolve`."""
+        from truepenny.model.catalog import resolve as resolve_model
+
+        return resolve_model(name, self.settings, self.directories, self.env, self.redactor)
+
+    @cached_property
+    def sessions(self) -> SessionStore:
+        """This user's sessions."""
+        from truepenny.agent.sessions import SessionStore
+
+        return SessionStore(
+            self.directories.state,
+            self.user,
+            clock=self.clock,
+            ids=self.ids,
+            redactor=self.redactor,
+        )
