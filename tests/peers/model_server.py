@@ -159,7 +159,8 @@ class ModelServer:
             return False
         whole = b"".join(events)
         if reply.cut is not None:
-            await stream.send(_chunk(whole[: reply.cut]))
+            if reply.cut:
+                await stream.send(_chunk(whole[: reply.cut]))
             return False
         if reply.split:
             for at in range(0, len(whole), reply.split):

@@ -21,7 +21,7 @@ from .failure import FailureKind
 if TYPE_CHECKING:
     import httpx2
 
-DRAIN_SECONDS = 0.5
+DRAIN_SECONDS = 0.25
 """How long the end of a finished answer is waited for, so that the connection can be reused."""
 
 

@@ -49,7 +49,11 @@ class Endpoint:
     @property
     def host(self) -> str:
         """Host and port, lower case: what learned capabilities are filed under."""
-        return urlsplit(self.base_url).netloc.rpartition("@")[2].lower()
+        try:
+            return urlsplit(self.base_url).netloc.rpartition("@")[2].lower()
+        except ValueError:
+            # No address at all; the request will say so.
+            return ""
 
     @property
     def encrypted(self) -> bool:

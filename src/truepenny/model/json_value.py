@@ -11,7 +11,8 @@ _EMPTY: dict[str, Any] = {}
 
 
 def encode(value: Any) -> bytes:
-    """Write compact JSON; half a surrogate pair, which UTF-8 cannot carry, becomes visible text."""
+    """Write compact JSON; half a surrogate pair, which UTF-8 cannot carry, becomes visible text,
+    and a number that is none or infinite becomes null."""
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
@@ -28,7 +29,7 @@ def decode(data: bytes | str) -> Any:
         return msgspec.json.decode(data)
     except msgspec.DecodeError:
         try:
-            return json.loads(data, parse_constant=_refuse_constant)
+            return json.loads(data, parse_constant=_refuse_constant, parse_float=_finite)
         except RecursionError:
             raise ValueError("nested too deeply") from None
     except RecursionError:
@@ -65,6 +66,13 @@ def count(value: Any) -> int | None:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"{digits[:40]} is out of range")
+    return value
 
 
 def _visible(value: Any) -> Any:

@@ -120,6 +120,8 @@ def classify(refusal: Refusal) -> FailureKind:
     # Credentials decide before words: the body of a 401 may quote any of them.
     if status == 401:
         return FailureKind.AUTH
+    if status is not None and 300 <= status < 400:
+        return FailureKind.UNKNOWN
     for kind, pattern in _WORDS:
         if pattern.search(words):
             return kind

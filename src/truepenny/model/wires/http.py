@@ -159,6 +159,9 @@ class HttpModel(ABC):
         """Return a refusal, or None and the first chunk of an event stream."""
         if reply.status >= 300:
             body = await reply.read(MAX_ERROR_BODY)
+            if reply.status < 400:
+                where = reply.headers.get("location", "another address")
+                return Refusal(reply.status, shorten(f"sent on to {where}; not followed")), b""
             return read_refusal(reply.status, body, reply.content_type), b""
         if reply.content_type == "text/event-stream":
             return None, await reply.chunk()
