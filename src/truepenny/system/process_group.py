@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .clock import Clock, SystemClock
-from .process_identity import Liveness, ProcessStat, liveness, read_stat, start_identity
+from .process_identity import Liveness, ProcessStat, exists, liveness, read_stat, start_identity
 
 FIRST_POLL = 0.005
 """Seconds; most processes are gone a few milliseconds after a signal."""
@@ -53,9 +53,10 @@ class ProcessGroup:
         """Return the numbers of the living members; zombies do not count."""
         if self._closed:
             return ()
-        found = self._scan() if sys.platform == "linux" else self._probe()
-        if not found:
-            self._closed = True
+        look = self._scan if sys.platform == "linux" else self._probe
+        # Twice before it is closed for good: a listing of /proc is no snapshot.
+        found = look() or look()
+        self._closed = not found
         return found
 
     def signal(self, number: int) -> bool:
@@ -127,7 +128,7 @@ class ProcessGroup:
 
     def _probe(self) -> tuple[int, ...]:
         """Without /proc: whether the group exists at all, named by its leader."""
-        if liveness(self.leader, self._identity) is Liveness.DEAD and os.getpgrp() == self.leader:
+        if exists(self.leader) and not self._leader_is_ours():
             return ()
         try:
             os.killpg(self.leader, 0)

@@ -11,7 +11,8 @@ MAX_SEQUENCE = 4096
 """Characters that a stream holds back for the end of a terminal sequence; a longer one is taken
 for text whose escape character alone is dropped."""
 
-_STRING = r"(?:[\]PX^_k])(?:(?!\x1b\\)[^\x07\x9c\n]){0,4000}(?:\x07|\x9c|\x1b\\)"  # OSC, DCS, SOS, PM, APC
+# OSC, DCS, SOS, PM and APC: a string up to its terminator.
+_STRING = r"(?:[\]PX^_k])(?:(?!\x1b\\)[^\x07\x9c\n]){0,4000}(?:\x07|\x9c|\x1b\\)"
 _CSI = r"\[[0-?]*[ -/]*[@-~]"
 _SHORT = r"[ -/]+[0-~]|[0-OQ-WYZ\\`-jl-~]"
 _SEQUENCE = re.compile(rf"\x1b(?:{_STRING}|{_CSI}|{_SHORT})|\x9b[0-?]*[ -/]*[@-~]")
