@@ -148,6 +148,7 @@ def _finish(result: Result, context: CallContext, started: float) -> Result:
         detail=detail,
         command=redactor.text(result.facts.command).text,
         hint=redactor.text(result.facts.hint).text,
+        source={name: redactor.text(value).text for name, value in result.facts.source.items()},
     )
     return replace(result, content=tuple(content), facts=facts)
 
