@@ -106,6 +106,11 @@ def _shown(value: Any, path: KeyPath, location: tuple[int | str, ...]) -> str:
     if isinstance(value, str) and entry.kind is Kind.TABLE and location[-1] != "[key]":
         # Text where a table belongs is quite often a key that somebody pasted.
         return "text"
+    if isinstance(value, str):
+        # An address may carry a password.
+        from truepenny.text.redact import Redactor
+
+        value = Redactor().text(value).text
     text = repr(value) if not isinstance(value, bool) else str(value).lower()
     if len(text) > MAX_SHOWN_CHARS:
         text = f"{text[:MAX_SHOWN_CHARS]}… ({len(text)} characters)"

@@ -170,17 +170,26 @@ def _drop_unknown(
             del data[key]
             message, remedy = complaint.unknown_key(key, path, table)
             warnings.append(SettingWarning(places[here], message, remedy))
-        elif entry.table is not None:
-            value = data[key]
-            inner = [(here, value)]
-            if entry.kind is Kind.ARRAY:
-                elements = cast("list[Any]", value) if isinstance(value, list) else []
-                inner = [((*here, index), element) for index, element in enumerate(elements)]
-            for where, child in inner:
-                if isinstance(child, dict):
-                    _drop_unknown(
-                        cast("dict[str, Any]", child), entry.table, where, places, warnings
-                    )
+        else:
+            _drop_unknown_inside(data[key], entry, here, places, warnings)
+
+
+def _drop_unknown_inside(
+    value: Any,
+    entry: Entry,
+    path: KeyPath,
+    places: Mapping[KeyPath, str],
+    warnings: list[SettingWarning],
+) -> None:
+    if entry.table is None:
+        return
+    if entry.kind is Kind.ARRAY and isinstance(value, list):
+        tables = [((*path, index), one) for index, one in enumerate(cast("list[Any]", value))]
+    else:
+        tables = [(path, value)]
+    for where, table in tables:
+        if isinstance(table, dict):
+            _drop_unknown(cast("dict[str, Any]", table), entry.table, where, places, warnings)
 
 
 def _warn_of_open_secrets(
@@ -241,17 +250,9 @@ def _overlay(
         for known in [key for key in places if key[: len(variable.path)] == variable.path]:
             del places[known]
         places[variable.path] = place
-        if isinstance(variable.value, dict):
-            entry = _entry_at(variable.path)
-            if entry is not None and entry.table is not None:
-                inner = _Places(place)
-                _drop_unknown(
-                    cast("dict[str, Any]", variable.value),
-                    entry.table,
-                    variable.path,
-                    inner,
-                    warnings,
-                )
+        entry = _entry_at(variable.path)
+        if entry is not None:
+            _drop_unknown_inside(variable.value, entry, variable.path, _Places(place), warnings)
 
 
 def _put(data: dict[str, Any], path: tuple[str, ...], value: Any) -> bool:

@@ -140,8 +140,8 @@ class ProviderSettings(Section):
     )
     base_url: str | None = Field(
         default=None,
-        pattern=r"^https?://[^\s/?#]+[^\s?#]*$",
-        description="Address up to and including the version, such as `https://host/v1`.",
+        pattern=r"^https?://[^\s/?#@]+(/[^\s?#]*)?$",
+        description="Address as its documentation writes it, such as `https://host/v1`.",
     )
     api_key: SecretStr | None = Field(
         default=None, description="Key: `env:NAME`, `file:PATH` or the key itself."
@@ -220,7 +220,6 @@ class OutputSettings(Section):
         le=1_048_576,
         description="Bytes of one tool result; cuts are counted.",
     )
-    max_lines: int = Field(default=2000, ge=10, le=100_000, description="Lines of one tool result.")
 
 
 class RedactRule(Section):

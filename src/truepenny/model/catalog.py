@@ -215,7 +215,7 @@ def _entry(provider: Provider, model: str, settings: SettingsLike, default: str)
     problem, remedy = provider.problem, provider.remedy
     profile, wire_id = None, model
     if model and not problem:
-        profile, wire_id = _profile(provider, model, settings)
+        profile, wire_id = _profile(provider, model)
     return ModelEntry(
         name,
         provider.name,
@@ -231,13 +231,11 @@ def _entry(provider: Provider, model: str, settings: SettingsLike, default: str)
     )
 
 
-def _profile(provider: Provider, model: str, settings: SettingsLike) -> tuple[Profile, str]:
+def _profile(provider: Provider, model: str) -> tuple[Profile, str]:
     from .profile_data import profile_of
 
     given = provider.models.get(model)
     wire_id, like, pinned = model, provider.like, dict[str, Any]()
-    if settings.model.max_output_tokens is not None:
-        pinned["max_output_tokens"] = settings.model.max_output_tokens
     if given is not None:
         wire_id, like = given.id or model, given.profile or like
         pinned.update(given.pinned())

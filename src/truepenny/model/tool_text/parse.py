@@ -59,7 +59,11 @@ def parse(text: str, tools: Sequence[ToolSchema], ids: Ids | None = None) -> Par
         return Parsed(text, rejected=f"the passage is longer than {MAX_PARSED_CHARS} characters")
     shapes, end = _marked(text, passage) if passage.marked else _bare(text, passage)
     known = {tool.name: tool for tool in tools}
-    if not passage.marked and (end is None or any(shape.name not in known for shape in shapes)):
+    if not passage.marked and end is None:
+        named = next((name for name in known if f'"{name}"' in text[passage.start :]), "")
+        cut = f"what begins like a call of {named} is not complete JSON" if named else ""
+        return Parsed(text, rejected=cut)
+    if not passage.marked and (not shapes or any(shape.name not in known for shape in shapes)):
         return Parsed(text)
     if not shapes:
         return Parsed(text, rejected="a marked call is not complete JSON")
