@@ -1,0 +1,1 @@
+"""Work that a benchmark measures in a process of its own."""

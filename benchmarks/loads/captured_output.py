@@ -1,0 +1,48 @@
+"""The output of one process, captured by us or read and dropped; argv: ours|plain, bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+
+LINE = "a line of output that a tool might write, with a number: 12345678\n"
+WRITER = (
+    "import sys\n"
+    f"line = {LINE!r} * 1000\n"
+    "left = int(sys.argv[1])\n"
+    "while left > 0:\n"
+    "    sys.stdout.write(line[:left]); left -= len(line)\n"
+)
+
+
+def _ours(size: int) -> None:
+    import anyio
+
+    from truepenny.execute.command import Command
+    from truepenny.execute.process import run as run_process
+    from truepenny.text.redact import Redactor
+
+    argv = (sys.executable, "-c", WRITER, str(size))
+    command = Command(argv, env=dict(os.environ), redactor=Redactor())
+    done = anyio.run(run_process, command)
+    if done.stdout.bytes.observed != size:
+        sys.exit(f"observed {done.stdout.bytes.observed} of {size} bytes")
+
+
+def _plain(size: int) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(size)], stdout=subprocess.PIPE
+    ) as child:
+        assert child.stdout is not None
+        while child.stdout.read(65536):
+            pass
+
+
+if __name__ == "__main__":
+    {"ours": _ours, "plain": _plain}[sys.argv[1]](int(sys.argv[2]))
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    peak = usage.ru_maxrss / 1024
+    print(json.dumps({"peak_mib": peak, "cpu": usage.ru_utime + usage.ru_stime}))
