@@ -41,8 +41,8 @@ LOOPBACK = "127.0.0.1"
 START_LIMIT = 10.0
 """Seconds until a server that does not come up is given up; it takes 0.1."""
 
-STOP_LIMIT = 2
-"""Seconds that open answers get to end when the cluster stops."""
+STOP_LIMIT = 0.3
+"""Seconds that open connections get to end when the cluster stops; then they are dropped."""
 
 _BACKLOG = 128  # connections the kernel queues; a burst of parallel kubectl fits
 _KEEP_ALIVE = 60  # seconds an idle client connection is kept, as an API server does
@@ -129,7 +129,10 @@ class PracticeCluster:
 
     def _bind(self, stack: ExitStack) -> socket.socket:
         # A bound socket that does not listen refuses connections and keeps its port: `refuse`.
-        listener = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+        # The protocol is named, else asyncio leaves Nagle on and each answer takes 40 ms more.
+        listener = stack.enter_context(
+            socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        )
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((self._host, self._port))

@@ -60,8 +60,7 @@ def check(request: Request, pod: Object) -> None:
     for status in listing(pod, "status", "containerStatuses"):
         if dig(status, "name") == name and dig(status, "state", "running") is not None:
             return
-    message = f'unable to upgrade connection: container not found ("{name}")'
-    raise Refusal(500, f"Internal error occurred: {message}")
+    raise Refusal(500, f'container not found ("{name}")')
 
 
 async def run(request: Request, pod: Object, world: World, send: Send) -> None:

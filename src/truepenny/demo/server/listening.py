@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import anyio.lowlevel
 import uvicorn.config
 import uvicorn.server
 
@@ -30,12 +31,19 @@ class _Server(uvicorn.server.Server):
         await super().startup(sockets)
         self._up.set()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        # A TLS peer that does not answer the goodbye keeps its connection: drop those.
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        await anyio.lowlevel.checkpoint()
+
 
 class Listening:
     """One server. `up` is set when it accepts; `stop` may be called from any thread."""
 
     def __init__(
-        self, folder: Path, certificate: bytes, key: bytes, keep_alive: int, stop_limit: int
+        self, folder: Path, certificate: bytes, key: bytes, keep_alive: int, stop_limit: float
     ) -> None:
         self.up = threading.Event()
         self._context = _context(folder, certificate, key)
@@ -57,7 +65,7 @@ class Listening:
             access_log=False,
             server_header=False,
             timeout_keep_alive=self._keep_alive,
-            timeout_graceful_shutdown=self._stop_limit,
+            timeout_graceful_shutdown=self._stop_limit,  # pyright: ignore[reportArgumentType]
         )
         config.load()
         config.ssl = self._context

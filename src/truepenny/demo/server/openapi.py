@@ -40,8 +40,13 @@ def index(catalog: Catalog) -> Object:
 
 def document(catalog: Catalog, definitions: Sequence[Object], path: str) -> Object | None:
     """Return the description of one group and version; None where it is not served."""
-    parts = path.split("/")
-    group, version = ("", parts[1]) if parts[0] == "api" else (parts[1], parts[-1])
+    match path.split("/"):
+        case ["api", version]:
+            group = ""
+        case ["apis", group, version]:
+            pass
+        case _:
+            return None
     kinds = catalog.groups().get(group, {}).get(version)
     if kinds is None:
         return None

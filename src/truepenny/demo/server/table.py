@@ -45,32 +45,17 @@ class Printer:
     row: Row
 
 
-_INTEGERS = frozenset(
-    (
-        "Desired",
-        "Current",
-        "Up-to-date",
-        "Available",
-        "MinPods",
-        "MaxPods",
-        "Replicas",
-        "Revision",
-        "Webhooks",
-        "Secrets",
-        "Value",
-    )
-)
-"""Columns whose cells are numbers wherever they occur. (READY is a share in most tables.)"""
-
-
 def columns(shown: str, wide: str = "") -> tuple[Column, ...]:
-    """Build columns from comma-separated names; the first one is the object's name."""
+    """Build columns from comma-separated names; the first one is the object's name.
+
+    A name that ends in `#` is a column of whole numbers.
+    """
     listed = [(name.strip(), False) for name in shown.split(",")]
     listed += [(name.strip(), True) for name in wide.split(",") if name.strip()]
     return tuple(
         Column(
-            name,
-            "integer" if name in _INTEGERS else "string",
+            name.removesuffix("#"),
+            "integer" if name.endswith("#") else "string",
             "name" if position == 0 else "",
             is_wide,
         )

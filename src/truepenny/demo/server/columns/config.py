@@ -26,7 +26,7 @@ def _service_account(value: Object, now: datetime) -> Sequence[Any]:
 
 
 PRINTERS = {
-    ("", "ConfigMap"): Printer(columns("Name,Data,Age"), _config_map),
-    ("", "Secret"): Printer(columns("Name,Type,Data,Age"), _secret),
-    ("", "ServiceAccount"): Printer(columns("Name,Secrets,Age"), _service_account),
+    ("", "ConfigMap"): Printer(columns("Name,Data#,Age"), _config_map),
+    ("", "Secret"): Printer(columns("Name,Type,Data#,Age"), _secret),
+    ("", "ServiceAccount"): Printer(columns("Name,Secrets#,Age"), _service_account),
 }

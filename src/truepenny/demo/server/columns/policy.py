@@ -99,16 +99,16 @@ _RBAC = "rbac.authorization.k8s.io"
 _ADMISSION = "admissionregistration.k8s.io"
 _DATED = Printer(columns("Name,Created At"), _dated)
 _BINDING = Printer(columns("Name,Role,Age", "Users,Groups,ServiceAccounts"), _binding)
-_WEBHOOKS = Printer(columns("Name,Webhooks,Age"), _webhooks)
+_WEBHOOKS = Printer(columns("Name,Webhooks#,Age"), _webhooks)
 
 PRINTERS = {
     ("policy", "PodDisruptionBudget"): Printer(
-        columns("Name,Min Available,Max Unavailable,Allowed Disruptions,Age"), _budget
+        columns("Name,Min Available,Max Unavailable,Allowed Disruptions#,Age"), _budget
     ),
     ("", "ResourceQuota"): Printer(columns("Name,Request,Limit,Age"), _quota),
     ("", "LimitRange"): _DATED,
     ("scheduling.k8s.io", "PriorityClass"): Printer(
-        columns("Name,Value,Global-Default,Age,PreemptionPolicy"), _priority
+        columns("Name,Value#,Global-Default,Age,PreemptionPolicy"), _priority
     ),
     (_RBAC, "Role"): _DATED,
     (_RBAC, "ClusterRole"): _DATED,

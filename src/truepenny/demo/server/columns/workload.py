@@ -190,27 +190,29 @@ def _autoscaler(value: Object, now: datetime) -> Sequence[Any]:
     )
 
 
-_REPLICAS = Printer(columns("Name,Desired,Current,Ready,Age", _TEMPLATE), _replica_set)
+_REPLICAS = Printer(columns("Name,Desired#,Current#,Ready#,Age", _TEMPLATE), _replica_set)
 
 PRINTERS = {
     ("apps", "Deployment"): Printer(
-        columns("Name,Ready,Up-to-date,Available,Age", _TEMPLATE), _deployment
+        columns("Name,Ready,Up-to-date#,Available#,Age", _TEMPLATE), _deployment
     ),
     ("apps", "ReplicaSet"): _REPLICAS,
     ("", "ReplicationController"): _REPLICAS,
     ("apps", "DaemonSet"): Printer(
-        columns("Name,Desired,Current,Ready,Up-to-date,Available,Node Selector,Age", _TEMPLATE),
+        columns(
+            "Name,Desired#,Current#,Ready#,Up-to-date#,Available#,Node Selector,Age", _TEMPLATE
+        ),
         _daemon_set,
     ),
     ("apps", "StatefulSet"): Printer(columns("Name,Ready,Age", "Containers,Images"), _stateful_set),
     ("apps", "ControllerRevision"): Printer(
-        columns("Name,Controller,Revision,Age"), _controller_revision
+        columns("Name,Controller,Revision#,Age"), _controller_revision
     ),
     ("batch", "Job"): Printer(columns("Name,Status,Completions,Duration,Age", _TEMPLATE), _job),
     ("batch", "CronJob"): Printer(
-        columns("Name,Schedule,Timezone,Suspend,Active,Last Schedule,Age", _TEMPLATE), _cron_job
+        columns("Name,Schedule,Timezone,Suspend,Active#,Last Schedule,Age", _TEMPLATE), _cron_job
     ),
     ("autoscaling", "HorizontalPodAutoscaler"): Printer(
-        columns("Name,Reference,Targets,MinPods,MaxPods,Replicas,Age"), _autoscaler
+        columns("Name,Reference,Targets,MinPods,MaxPods#,Replicas#,Age"), _autoscaler
     ),
 }
