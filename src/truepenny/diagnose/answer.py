@@ -18,23 +18,18 @@ def _marker(
     reason: str,
     *,
     leg: Leg | None = None,
-    only_without_output: bool = True,
+    only_without_output: bool = False,
 ) -> Marker:
+    # Standard error is kubectl's alone: what containers wrote comes on standard output.
     return Marker(re.compile(pattern, re.IGNORECASE), outcome, reason, leg, only_without_output)
 
 
-def _channel(pattern: str, reason: str = "transport", *, always: bool = False) -> Marker:
-    return _marker(
-        pattern,
-        Outcome.CHANNEL_FAILED,
-        reason,
-        leg=Leg.TRANSPORT,
-        only_without_output=not always,
-    )
+def _channel(pattern: str, reason: str = "transport") -> Marker:
+    return _marker(pattern, Outcome.CHANNEL_FAILED, reason, leg=Leg.TRANSPORT)
 
 
 def _usage(pattern: str, reason: str = "usage") -> Marker:
-    return _marker(pattern, Outcome.INVALID_ARGUMENTS, reason, only_without_output=False)
+    return _marker(pattern, Outcome.INVALID_ARGUMENTS, reason)
 
 
 def _status(reasons: str) -> str:
@@ -66,36 +61,34 @@ MARKERS = (
     ),
     _channel(r".*getting credentials: ", "credential_plugin"),
     # The server did not answer, or not as a Kubernetes API.
-    _channel(r"error: You must be logged in to the server", "unauthorized", always=True),
-    _channel(_status("Unauthorized"), "unauthorized", always=True),
+    _channel(r"error: You must be logged in to the server", "unauthorized"),
+    _channel(_status("Unauthorized"), "unauthorized"),
     _channel(r"Unable to connect to the server:"),
     _channel(r"The connection to the server .* was refused"),
-    _channel(_status("TooManyRequests"), "throttled", always=True),
+    _channel(_status("TooManyRequests"), "throttled"),
     _channel(
         _status("Timeout|InternalError|ServiceUnavailable|ServerTimeout|GatewayTimeout"),
         "server_error",
-        always=True,
     ),
-    _channel(r"Error from server: etcdserver: request timed out", "server_error", always=True),
+    _channel(r"Error from server: etcdserver: request timed out", "server_error"),
     _channel(r".*the server is currently unable to handle the request", "server_error"),
     _channel(r".*an error on the server \(", "server_error"),
     _channel(r"error: unable to upgrade connection"),
     _channel(r"Error from server: error dialing backend"),
-    _channel(r"Error from server: Get .*(?:dial tcp|EOF|timeout|refused)", always=True),
+    _channel(r"Error from server: Get .*(?:dial tcp|EOF|timeout|refused)"),
     _channel(
         r".*(?:unexpected EOF|stream error|connection reset by peer|client connection lost"
         r"|context deadline exceeded|Client\.Timeout)",
         "stream_cut",
-        always=True,
     ),
+    _channel(r"(?:error: )?invalid character .* looking for beginning of value", "bad_answer"),
     # The server's answers.
-    _marker(_status("Forbidden"), Outcome.TARGET_FAILED, "forbidden", only_without_output=False),
-    _marker(_status("NotFound") + _NAMED, Outcome.NO_MATCH, "not_found"),
+    _marker(_status("Forbidden"), Outcome.TARGET_FAILED, "forbidden"),
+    _marker(_status("NotFound") + _NAMED, Outcome.NO_MATCH, "not_found", only_without_output=True),
     _marker(
         _status("NotFound") + _NAMED,
         Outcome.TARGET_FAILED,
         "not_found",
-        only_without_output=False,
     ),
     _channel(
         _status("NotFound") + " the server could not find the requested resource",
@@ -122,10 +115,15 @@ MARKERS = (
         "container",
     ),
     _marker(
+        _status("BadRequest") + " .*field label not supported",
+        Outcome.INVALID_ARGUMENTS,
+        "field_selector",
+    ),
+    _marker(r"error: field .* does not exist", Outcome.INVALID_ARGUMENTS, "unknown_field"),
+    _marker(
         r"error: the server doesn't have a resource type",
         Outcome.INVALID_ARGUMENTS,
         "unknown_resource",
-        only_without_output=False,
     ),
     _marker(r"error: Metrics (?:API )?not available", Outcome.TARGET_FAILED, "metrics_unavailable"),
     _marker(r"error: metrics not available yet", Outcome.TARGET_FAILED, "metrics_unavailable"),
@@ -133,3 +131,6 @@ MARKERS = (
 
 NOTHING_FOUND = re.compile(r"^No (?:resources|events) found", re.MULTILINE)
 """What kubectl writes beside an empty answer, with exit code 0."""
+
+NO_EVENTS = re.compile(r"^Events: +<none>$", re.MULTILINE)
+"""What `describe` writes when there are no events, and also when it could not read them."""

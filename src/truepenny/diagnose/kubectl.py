@@ -36,8 +36,9 @@ def kubectl_tool(clusters: Clusters) -> Tool:
     """Return the tool over the given clusters.
 
     `Facts.source` holds cluster, context, server, user and namespace of an answer. `Facts.detail`
-    may hold `defaults` (flags that were added), `allowed` (for `auth can-i`), `bad_bytes` and
-    `leftovers`; after a refusal `rejected_by`, `matched` and `alternative` (an argument list).
+    may hold `defaults` (flags that were added), `allowed` (for `auth can-i`), `bad_bytes`,
+    `diagnostics` (what kubectl said beside a document) and `leftovers`; after a refusal
+    `rejected_by`, `matched` and `alternative` (an argument list).
     `Facts.command` runs in a shell whose current context is `source.context`.
     """
 

@@ -25,6 +25,9 @@ MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 DEFAULT_BYTES = 32 * 1024
 """What a read shows unless more is asked for."""
 
+DIAGNOSTIC_BYTES = 4 * 1024
+"""Kept of what kubectl says beside its answer, in addition to `max_bytes`."""
+
 DEFAULT_SECONDS = 30.0
 
 ATTEMPTS = 3
@@ -63,7 +66,8 @@ class Reader:
     ) -> Reading:
         """Run the arguments that follow the word kubectl; never raises for what they come to.
 
-        `timeout` in seconds covers everything; `max_bytes` bounds the content of the result.
+        `timeout` in seconds covers everything; `max_bytes` bounds the answer in the result, its
+        diagnostics come on top.
         """
         command = read_command(argv)
         if isinstance(command, Refusal):
@@ -80,7 +84,9 @@ class Reader:
     async def _run(self, command: KubectlCommand, timeout: float, max_bytes: int) -> Execution:
         cluster, document = self.cluster, command.output == "json"
         asked = any(argument.startswith("--request-timeout") for argument in command.arguments)
-        patience = () if asked else (f"--request-timeout={max(round(timeout / ATTEMPTS), 1)}s",)
+        # A log is one long request; anything else is several short ones.
+        each = timeout if command.verb == "logs" else timeout / ATTEMPTS
+        patience = () if asked else (f"--request-timeout={max(round(each), 1)}s",)
         return await run(
             Command(
                 argv=(
@@ -95,6 +101,7 @@ class Reader:
                 timeout=timeout,
                 limits=CaptureLimits(
                     stdout=Limits(bytes=MAX_DOCUMENT_BYTES if document else max_bytes),
+                    stderr=Limits(bytes=DIAGNOSTIC_BYTES),
                     stop_after=MAX_DOCUMENT_BYTES if document else STOP_AFTER_BYTES,
                 ),
                 # A document is redacted by its structure, once it is there.

@@ -9,15 +9,14 @@ from typing import Any
 import anyio.to_thread
 
 from truepenny.command.kubectl import KubectlCommand
-from truepenny.execute.ending import ByteCounts, ExitFact, Outcome
+from truepenny.execute.ending import ByteCounts, Cause, ExitFact, Leg, Outcome
 from truepenny.execute.execution import Execution
 from truepenny.execute.outcome import Classification, classify
 from truepenny.model.message import Text
-from truepenny.text.bound import Limits, bound
-from truepenny.text.redact import Redactor
+from truepenny.text.redact import Redacted, Redactor
 from truepenny.tool.result import Completeness, Facts, Result
 
-from .answer import MARKERS
+from .answer import MARKERS, NO_EVENTS
 from .cluster import Cluster
 from .kubectl_program import REMEDY
 from .reader_document import Document, parse_document, show
@@ -42,6 +41,9 @@ class Account:
         self._detail: dict[str, Any] = {}
         if command.defaults:
             self._detail["defaults"] = list(command.defaults)
+        if execution.cause is Cause.TIMEOUT and not execution.stdout.bytes.observed:
+            # kubectl had nothing to say yet: it was waiting for the server.
+            self._meaning = replace(self._meaning, reason="transport", leg=Leg.TRANSPORT)
         self._read_can_i()
         if self._meaning.outcome is Outcome.SUCCESS and found_nothing(command, execution):
             self._meaning = Classification(Outcome.NO_MATCH, "nothing_found")
@@ -100,14 +102,17 @@ class Account:
             except (ValueError, RecursionError):
                 self._detail["document"] = "not_json"
         err = self._redactor.text(raw_err.text)
-        if document is None:
-            return self._no_document(max_bytes, err.text, err.counts), None
+        failed = self._meaning.outcome.failed
+        if document is None or (failed and document.items == 0):
+            return self._no_document(max_bytes, err, hollow=document is not None), None
         shown = show(document, max_bytes)
-        if document.items == 0 and self._meaning.outcome is Outcome.SUCCESS:
+        if document.items == 0:
             self._meaning = Classification(Outcome.NO_MATCH, "nothing_found")
         text = shown.text
-        if err.text.strip() and self._meaning.outcome.failed:
+        if failed:
             text = _with_diagnostics(text, err.text)
+        elif err.text.strip():
+            self._detail["diagnostics"] = err.text
         kept = out.bytes.observed if shown.whole else len(shown.text.encode())
         kept = min(kept, out.bytes.observed)
         sizes = ByteCounts(out.bytes.observed, kept, out.bytes.observed - kept)
@@ -115,39 +120,46 @@ class Account:
             self._facts(_sum(document.redactions, err.counts), _add(sizes, raw_err.bytes)),
             completeness=_document_completeness(self._command, document, shown.items, shown.whole),
         )
-        if self._meaning.outcome.failed:
-            facts = replace(
-                facts, completeness=Completeness("partial", "it failed after some output")
-            )
-        return Result(self._meaning.outcome, (Text(text),), facts), document.value
+        if failed:
+            whole = Completeness("partial", "it failed after some output")
+            facts = replace(facts, completeness=whole)
+        value = None if failed else document.value
+        return Result(self._meaning.outcome, (Text(text),), facts), value
 
     async def _parse(self, text: str) -> Document:
         if len(text) < THREAD_BYTES:
             return parse_document(text, self._redactor)
         return await anyio.to_thread.run_sync(parse_document, text, self._redactor)
 
-    def _no_document(self, max_bytes: int, err: str, counts: Mapping[str, int]) -> Result:
-        """What cannot be redacted by structure is shown only while it is short and plain."""
+    def _no_document(self, max_bytes: int, err: Redacted, *, hollow: bool) -> Result:
+        """What cannot be redacted by structure is shown only while it is short and plain.
+
+        A `hollow` document holds no object because none could be read: showing it would read as
+        "there are none".
+        """
         out, raw_err = self._execution.stdout, self._execution.stderr
-        if out.cut or self._execution.cause is not None or len(out.text) > max_bytes:
+        observed = out.bytes.observed
+        withheld = (
+            hollow or out.cut or self._execution.cause is not None or len(out.text) > max_bytes
+        )
+        if withheld:
             body, found = "", dict[str, int]()
-            if out.bytes.observed:
-                body = f"{out.bytes.observed} bytes of an unfinished or too large document came"
-            sizes = ByteCounts(out.bytes.observed, 0, out.bytes.observed)
+            sizes = ByteCounts(observed, 0, observed)
+            if observed and not hollow:
+                body = f"{observed} bytes of an unfinished or too large document are not shown\n"
         else:
             redacted = self._redactor.text(out.text)
             body, found, sizes = redacted.text, redacted.counts, out.bytes
-        text = _with_diagnostics(body, err) if err.strip() else body
+        text = _with_diagnostics(body, err.text) if err.text.strip() else body
         if not text and self._meaning.reason == "nothing_found":
             text = nothing_found(self._command, self._cluster)
-        facts = self._facts(_sum(found, counts), _add(sizes, raw_err.bytes))
-        return Result(
-            self._meaning.outcome,
-            (Text(bound(text, Limits(bytes=max_bytes)).text),),
-            replace(
-                facts, completeness=completeness(self._command, self._execution, self._meaning)
-            ),
+        facts = replace(
+            self._facts(_sum(found, err.counts), _add(sizes, raw_err.bytes)),
+            completeness=Completeness("unknown", "nothing was read")
+            if hollow
+            else completeness(self._command, self._execution, self._meaning),
         )
+        return Result(self._meaning.outcome, (Text(text),), facts)
 
     def _facts(self, redactions: Mapping[str, int], sizes: ByteCounts) -> Facts:
         execution, meaning = self._execution, self._meaning
@@ -165,7 +177,13 @@ class Account:
             cause=execution.cause,
             leg=meaning.leg,
             reason=meaning.reason,
-            hint=hint(self._command, meaning, self._cluster),
+            hint=hint(
+                self._command,
+                meaning,
+                self._cluster,
+                hidden_events=self._command.verb == "describe"
+                and bool(NO_EVENTS.search(execution.stdout.text)),
+            ),
             command=self._command.line,
             source=source,
             detail=dict(self._detail),

@@ -65,14 +65,21 @@ def found_nothing(command: KubectlCommand, execution: Execution) -> bool:
 
 def nothing_found(command: KubectlCommand, cluster: Cluster) -> str:
     """Say what was looked for, and where; an empty answer is often one about the wrong place."""
-    what = ",".join(command.resources) or {"events": "events"}.get(command.verb, "rows")
+    what = ",".join(command.resources) or {"events": "event"}.get(command.verb, "rows")
     if command.names:
         what += " " + " ".join(command.names)
     if command.selector:
         what += f" with selector {command.selector}"
     namespace = scope(command, cluster)
     where = {"": "", "all": " in all namespaces"}.get(namespace, f" in namespace {namespace}")
-    return f"No {what} found{where} of cluster {cluster.name}."
+    verb = "were shown" if sort_may_hide(command) else "found"
+    return f"No resources of type {what} {verb}{where} of cluster {cluster.name}."
+
+
+def sort_may_hide(command: KubectlCommand) -> bool:
+    """Whether an empty answer proves nothing: kubectl says "No resources found" as well when
+    no object has the field it should sort by."""
+    return any(argument.startswith("--sort-by") for argument in command.arguments)
 
 
 def completeness(
@@ -84,6 +91,12 @@ def completeness(
         return _after_failure(execution)
     if not execution.drained:
         return Completeness("unknown", "another process kept the output open")
+    if meaning.outcome is Outcome.NO_MATCH and sort_may_hide(command):
+        return Completeness(
+            "unknown",
+            "an unknown --sort-by field hides every object",
+            next=_without(command, "--sort-by="),
+        )
     unit, shown, total = _count(command, out)
     if out.cut:
         return Completeness("partial", "cut in the middle", unit, shown, total, _narrower(command))
@@ -139,9 +152,12 @@ def _flag(command: KubectlCommand, name: str) -> str:
     return next((a[len(prefix) :] for a in command.arguments if a.startswith(prefix)), "")
 
 
+def _without(command: KubectlCommand, *prefixes: str) -> str:
+    return shlex.join(("kubectl", *(a for a in command.arguments if not a.startswith(prefixes))))
+
+
 def _with_tail(command: KubectlCommand, tail: int) -> str:
-    kept = [a for a in command.arguments if not a.startswith("--tail=")]
-    return shlex.join(("kubectl", *kept, f"--tail={tail}"))
+    return f"{_without(command, '--tail=')} --tail={tail}"
 
 
 def _narrower(command: KubectlCommand) -> str:
@@ -152,20 +168,27 @@ def _narrower(command: KubectlCommand) -> str:
     return "narrow it with -n, -l or a name, or raise max_bytes"
 
 
-def hint(command: KubectlCommand, meaning: Classification, cluster: Cluster) -> str:
-    """Return what to do next, a command that may run wherever there is one."""
+def hint(
+    command: KubectlCommand, meaning: Classification, cluster: Cluster, *, hidden_events: bool
+) -> str:
+    """Return what to do next, a command that may run wherever there is one.
+
+    `hidden_events` says that `describe` showed no events, which it also does when it could not
+    read them.
+    """
     namespace = scope(command, cluster)
     place = f" -n {namespace}" if namespace not in ("", "all") else ""
     if meaning.reason == "forbidden":
         return _HINTS["forbidden"] + place
     if meaning.reason == "no_previous":
-        kept = [a for a in command.arguments if a not in ("-p", "--previous")]
-        return shlex.join(("kubectl", *kept))
+        return _without(command, "-p", "--previous")
     if meaning.reason in ("container", "container_waiting") and command.names:
-        return f"kubectl describe pod {command.names[0]}{place}"
+        return f"kubectl describe {command.resources[0]} {command.names[0]}{place}"
     if meaning.reason == "not_found" and command.resources:
         kinds = ",".join(command.resources)
         return f"kubectl get {kinds} -A" if place else f"kubectl get {kinds}"
     if meaning.outcome is Outcome.NO_MATCH and place:
         return f"kubectl get namespace {namespace}"
+    if hidden_events and command.names:
+        return f"kubectl events --for {command.resources[0]}/{command.names[0]}{place}"
     return _HINTS.get(meaning.reason, "")

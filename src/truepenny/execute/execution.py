@@ -39,9 +39,10 @@ class Execution:
 
     `exit` holds the observed code or signal; both None when nobody could observe them. `cause` is
     set when something other than the process ended it. `drained` False means that a process it
-    left behind still held an output pipe: output may be incomplete. `leftovers` counts processes
-    of its group that were still there after it and were ended. `stdin_taken` counts the bytes of
-    standard input that were passed on. `duration` is in seconds.
+    left behind still held an output pipe, or that reading was stopped: output may be incomplete.
+    `leftovers` counts processes of its group that it left behind when it ended by itself; they
+    were ended. `stdin_taken` counts the bytes of standard input that were passed on. `duration`
+    is in seconds.
     """
 
     exit: ExitFact = field(default_factory=ExitFact)
