@@ -103,17 +103,16 @@ class CountingLease:
         """
         begin = self._clock.monotonic()
         ticket = self._publish()
-        won: tuple[Lock, int] | None = None
         try:
-            won = await self._queue(ticket, begin, wait)
-        finally:
-            try:
-                _remove(ticket)
-            except BaseException:
-                if won is not None:
-                    won[0].release()
-                raise
-        lock, slot = won
+            lock, slot = await self._queue(ticket, begin, wait)
+        except BaseException:
+            _remove(ticket)
+            raise
+        try:
+            _remove(ticket)
+        except BaseException:
+            lock.release()
+            raise
         return Lease(slot, self._clock.monotonic() - begin, lock)
 
     def waiting(self) -> int:
