@@ -12,11 +12,10 @@ from truepenny.diagnose.triage.observation import Observation, Status, observe
 from truepenny.diagnose.triage.query import Query
 
 NOW = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
-_IRREGULAR = {"ingresses": "Ingress", "networkpolicies": "NetworkPolicy"}
 
 
 def plural(kind: str) -> str:
-    return {"Ingress": "ingresses"}.get(kind, kind.lower() + "s")
+    return kind.lower() + ("es" if kind.endswith("ss") else "s")
 
 
 class Objects:

@@ -30,7 +30,7 @@ class Case:
 
     evidence: Evidence
     subjects: tuple[ObjectRef, ...] = ()
-    """The workloads that a person asked about."""
+    """The workloads whose healthy pods are listened to, too."""
     needs: dict[Query, str] = field(default_factory=dict[Query, str])
     gaps: dict[str, str] = field(default_factory=dict[str, str])
     """What could not be read, by what it is: the status word."""

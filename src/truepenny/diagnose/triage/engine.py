@@ -16,13 +16,16 @@ from .evidence import Evidence
 from .finding import Finding, ObjectRef, distinct
 from .link import Incident, incidents, link, notes
 from .observation import Observation, Status
-from .query import Query
+from .query import Query, single
 from .rules import RULES
 
 MAX_READS = 60
 """Reads of one investigation. A sweep needs about 12; the rest are logs and single objects."""
 PARALLEL_READS = 6
 """Reads in flight: enough to hide latency, few enough for a small API server."""
+
+_PARTIAL = frozenset({"forbidden", "unknown_resource", "malformed_json"})
+"""Why a list over several kinds fails when only one of them is the reason."""
 
 Fetch = Callable[[Query, str], Awaitable[Observation]]
 """Makes one read under the given id. Never raises for a read that fails: that is its answer."""
@@ -39,14 +42,21 @@ class Examination:
     gaps: dict[str, str] = field(default_factory=dict[str, str])
 
 
-def examine(evidence: Evidence, subjects: Sequence[ObjectRef] = ()) -> Examination:
-    """Run every rule once over the evidence as it stands."""
-    case = Case(evidence, tuple(subjects))
+def examine(
+    evidence: Evidence, subjects: Sequence[ObjectRef] = (), *, listen: bool = False
+) -> Examination:
+    """Run every rule once over the evidence as it stands.
+
+    `subjects` rank first among the incidents; with `listen` the logs of their healthy pods are
+    asked for too.
+    """
+    case = Case(evidence, tuple(subjects) if listen else ())
     found: list[Finding] = []
     for rule in RULES:
         found.extend(rule(case))
     linked = link(distinct(found))
     _list_gaps(case)
+    _split_refused(case)
     return Examination(
         findings=tuple(linked),
         incidents=tuple(incidents(linked, subjects)),
@@ -72,6 +82,19 @@ def _list_gaps(case: Case) -> None:
                 case.gap(f"{kind}{where}", str(status))
 
 
+def _split_refused(case: Case) -> None:
+    """Ask kind by kind where a list over several kinds was refused without saying which."""
+    for read in case.evidence.reads:
+        if read.status not in (Status.FORBIDDEN, Status.FAILED) or read.reason not in _PARTIAL:
+            continue
+        kinds = read.argv[1].split(",") if read.argv[:1] == ("get",) and read.wants_json else []
+        place = read.argv[read.argv.index("-n") + 1] if "-n" in read.argv else None
+        for kind in kinds if len(kinds) > 1 else ():
+            query = single(kind, place, f"{kind} alone: {read.argv[1]} was refused")
+            if kind.split(".")[0] not in read.absent and case.evidence.get(query) is None:
+                case.needs.setdefault(query, query.why)
+
+
 def _place(argv: tuple[str, ...]) -> str:
     return f" in {argv[argv.index('-n') + 1]}" if "-n" in argv else ""
 
@@ -82,6 +105,7 @@ async def investigate(
     fetch: Fetch,
     *,
     subjects: Sequence[ObjectRef] = (),
+    listen: bool = False,
     max_reads: int = MAX_READS,
 ) -> Examination:
     """Read `first`, then what the rules ask for, until nothing is asked for any more.
@@ -89,14 +113,16 @@ async def investigate(
     Needs that the budget leaves unread are in `needs` of the last pass, never dropped in silence.
     """
     count = 0
-    pending = list(dict.fromkeys(first))
+    pending = list(dict.fromkeys(first)) or list(examine(evidence, subjects, listen=listen).needs)
     while pending and count < max_reads:
         batch = pending[: max_reads - count]
         for observation in await _read(batch, count + 1, fetch):
             evidence.add(observation)
         count += len(batch)
-        pending = [q for q in examine(evidence, subjects).needs if evidence.get(q) is None]
-    return examine(evidence, subjects)
+        pending = [
+            q for q in examine(evidence, subjects, listen=listen).needs if evidence.get(q) is None
+        ]
+    return examine(evidence, subjects, listen=listen)
 
 
 async def _read(batch: Sequence[Query], first: int, fetch: Fetch) -> list[Observation]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from .fields import Object, name, namespace, text
 from .finding import ObjectRef
 from .observation import Observation, Status
-from .query import CLUSTER_WIDE, GROUP_OF, Query, listing
+from .query import CLUSTER_WIDE, GROUP_OF, Query, listing, single
 
 _PLURALS = {
     "Pod": "pods", "Deployment": "deployments", "ReplicaSet": "replicasets",
@@ -99,6 +99,7 @@ class Evidence:
         group = GROUP_OF.get(kind, "")
         places = (None,) if group in CLUSTER_WIDE else (within, None)
         for place in places:
-            found = self.get(listing(group, place)) if group else None
-            if found is not None:
-                yield found
+            for query in (listing(group, place), single(kind, place)) if group else ():
+                found = self.get(query)
+                if found is not None:
+                    yield found

@@ -13,6 +13,8 @@ from .fields import Object, objects
 
 _FORBIDDEN = re.compile(r"^Error from server \(Forbidden\): ([a-z0-9.-]+)", re.MULTILINE)
 _NO_KIND = re.compile(r"the server doesn't have a resource type \"([^\"]+)\"")
+_CUT_KEY = "_cut"
+"""Set by the kubectl tool in a list of which not all items are shown."""
 _DECODER = json.JSONDecoder()
 
 
@@ -56,17 +58,39 @@ class Observation:
         return "json" in self.argv
 
 
+_NO_SUCH_THING = frozenset({"not_found", "no_previous", "container_waiting", "unknown_resource"})
+"""Reasons that are an answer: there is no such object, log or kind."""
+
+
+def status_of(outcome: str, reason: str) -> Status:
+    """Translate a tool result's outcome and reason; what is not known is a failed read."""
+    if reason == "forbidden":
+        return Status.FORBIDDEN
+    if reason in _NO_SUCH_THING or outcome == "no_match":
+        return Status.NO_MATCH
+    if outcome == "success":
+        return Status.OK
+    return Status.TRUNCATED if outcome == "truncated" else Status.FAILED
+
+
 def observe(
-    id: str, argv: tuple[str, ...], status: Status, text: str, reason: str = ""
+    id: str,
+    argv: tuple[str, ...],
+    status: Status,
+    text: str,
+    reason: str = "",
+    value: Any = None,
 ) -> Observation:
     """Build an observation from the text of an answer: decodes JSON where it was asked for.
+
+    `value` is the decoded document where the caller has it whole; `text` is then not decoded.
 
     A JSON list that was cut keeps its whole items; a malformed one is a failed read. Of a list
     over several kinds, those that the server refused are named in `absent`.
     """
     if "json" not in argv:
         return Observation(id, argv, status, text, (), reason)
-    items, whole = decode(text)
+    items, whole = decode(text) if value is None else unpack(value)
     absent = {match[1].split(".")[0]: Status.FORBIDDEN for match in _FORBIDDEN.finditer(text)}
     absent |= {match[1].split(".")[0]: Status.NO_MATCH for match in _NO_KIND.finditer(text)}
     if items is None:
@@ -93,9 +117,19 @@ def decode(text: str) -> tuple[list[Object] | None, bool]:
     except ValueError:
         salvaged = _salvage(text, start)
         return (salvaged, False) if salvaged else (None, False)
+    return unpack(value)
+
+
+def unpack(value: Any) -> tuple[list[Object] | None, bool]:
+    """Return the items of a decoded document and whether it is whole; None for no object."""
+    if not isinstance(value, dict):
+        return None, False
     found = cast("Object", value)
+    # What the kubectl tool writes in place of a document that is over its limit.
+    if found.get("error") == "too_large" and "kind" not in found:
+        return [], False
     if "items" in found:
-        return objects(found, "items"), True
+        return objects(found, "items"), _CUT_KEY not in found
     return [found], True
 
 

@@ -80,6 +80,14 @@ def listing(group: str, namespace: str | None, why: str = "") -> Query:
     return Query(("get", ",".join(NAMESPACED[group]), *where, "-o", "json"), why)
 
 
+def single(kind: str, namespace: str | None, why: str = "") -> Query:
+    """Read all objects of one kind: what is left when its group was refused as a whole."""
+    if GROUP_OF.get(kind, "") in CLUSTER_WIDE:
+        return Query(("get", kind, "-o", "json"), why)
+    where = ("-A",) if namespace is None else ("-n", namespace)
+    return Query(("get", kind, *where, "-o", "json"), why)
+
+
 def logs(
     namespace: str, pod: str, container: str, *, previous: bool = False, why: str = ""
 ) -> Query:

@@ -8,7 +8,7 @@ from typing import Any
 from truepenny.diagnose.triage.case import Case, quote, quote_event
 from truepenny.diagnose.triage.container import Container, limit_of, lower
 from truepenny.diagnose.triage.evidence import Item
-from truepenny.diagnose.triage.fields import name, namespace, number, objects, text
+from truepenny.diagnose.triage.fields import mapping, name, namespace, number, objects, text
 from truepenny.diagnose.triage.finding import Confidence, Finding, ObjectRef, Quote, Severity
 from truepenny.diagnose.triage.query import logs
 from truepenny.diagnose.triage.table import exit_codes, last_match
@@ -55,6 +55,12 @@ def probe_kill(case: Case) -> Iterator[Finding]:
             continue
         container = group.container
         said = case.events(group.item.ref, "Unhealthy")
+        before = logs(
+            namespace(group.item.obj), name(group.item.obj), container.name, previous=True,
+            why=f"what {container.name} did before it was killed",
+        )  # fmt: skip
+        answer = case.read(before) if container.restarts else None
+        spoken = [line for line in (answer.text if answer else "").splitlines() if line.strip()]
         kind = "startup" if "startup" in text(kills[0].obj, "message") else "liveness"
         probes = [e for e in said if text(e.obj, "message").lower().startswith(kind)]
         yield case.finding(
@@ -64,12 +70,14 @@ def probe_kill(case: Case) -> Iterator[Finding]:
                 quote_event(kills[0]),
                 *(quote_event(event) for event in probes[:1]),
                 *([_termination(group.item, container)] if container.termination else []),
+                *([quote(answer, spoken[-1].strip())] if answer and spoken else []),
             ],
             confidence=Confidence.HIGH,
             because="the kubelet's event says that it killed the container for the probe",
             container=container.name,
             pod=name(container.pod),
             probe=kind,
+            allowed=_allowed(container, kind),
             restarts=container.restarts,
         )
 
@@ -231,6 +239,16 @@ def _probe_kills(case: Case, item: Item) -> list[Item]:
         if any(word in text(event.obj, "message") for word in _KILLED_BY_PROBE)
         and case.recent(event)
     ]
+
+
+def _allowed(container: Container, kind: str) -> int | None:
+    """Seconds from a start to the kill; None when a startup probe delays the liveness probe."""
+    probe = mapping(container.spec, f"{kind}Probe")
+    if not probe or (kind == "liveness" and mapping(container.spec, "startupProbe")):
+        return None
+    # Defaults of the Kubernetes API for what a probe leaves out.
+    period = number(probe, "periodSeconds") or 10
+    return number(probe, "initialDelaySeconds") + period * (number(probe, "failureThreshold") or 3)
 
 
 def _termination(item: Item, container: Container) -> Quote:

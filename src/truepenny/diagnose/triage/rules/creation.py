@@ -41,6 +41,10 @@ def creation_refused(case: Case) -> Iterator[Finding]:
             if words.get("quota"):
                 about.append(ObjectRef("ResourceQuota", item.ref.namespace, str(words["quota"])))
                 evidence += _quota(case, about[0])
+            if told and told[0].cause == "limit_range_refused":
+                ranges = case.require("limitranges", item.ref.namespace, "which range bounds it")
+                about += [each.ref for each in ranges]
+                words["range"] = ", ".join(each.ref.name for each in ranges)
             yield case.finding(
                 told[0].cause if told else "creation_refused",
                 owner,

@@ -99,6 +99,8 @@ def _with_log(
             code="none",
             **words,
         )
+    if answer and told:
+        evidence = [*evidence, quote(answer, told[2].strip())]
     not_checked = [] if answer and answer.status.readable else [f"{query.command}: not read"]
     return case.finding(
         cause,

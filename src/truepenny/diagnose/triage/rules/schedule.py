@@ -183,7 +183,7 @@ def _parts(message: str) -> list[str]:
     """Split the scheduler's message into its reasons; the preemption note is left out."""
     body = message.split("preemption:")[0]
     _, _, reasons = body.partition("nodes are available:")
-    return [part.strip() for part in (reasons or body).split(", ")]
+    return [part.strip().rstrip(".") for part in (reasons or body).split(", ")]
 
 
 def _unschedulable(item: Item) -> dict[str, Any]:

@@ -1,0 +1,99 @@
+"""What was looked at: counts of objects, the namespaces they are in, and what was not read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .evidence import Evidence
+from .query import CLUSTER_WIDE, GROUP_OF
+
+# Kinds that a person thinks of as things; events and slices are how they are seen.
+_SHOWN = (
+    ("pods", "pod"), ("deployments", "deployment"), ("statefulsets", "stateful set"),
+    ("daemonsets", "daemon set"), ("services", "service"), ("ingresses", "ingress"),
+    ("jobs", "job"), ("cronjobs", "cron job"), ("nodes", "node"),
+    ("persistentvolumeclaims", "volume claim"), ("horizontalpodautoscalers", "autoscaler"),
+    ("poddisruptionbudgets", "disruption budget"), ("resourcequotas", "quota"),
+    ("limitranges", "limit range"), ("certificates.cert-manager.io", "certificate"),
+    ("namespaces", "namespace"), ("storageclasses", "storage class"), ("events", "event"),
+)  # fmt: skip
+_PLURAL_ES = ("ingress", "storage class")
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Counts by kind (plural), namespaces seen in pods, kinds that no read asked for, and gaps."""
+
+    counts: Mapping[str, int]
+    namespaces: tuple[str, ...]
+    unasked: tuple[str, ...]
+    gaps: Mapping[str, str]
+    logs: int
+
+    def sentence(self) -> str:
+        """Say what was looked at, with counts; kinds that were read and empty are named as none."""
+        parts = [
+            _counted(self.counts[kind], word)
+            for kind, word in _SHOWN
+            if self.counts.get(kind) and kind != "namespaces"
+        ]
+        if self.logs:
+            parts.append(_counted(self.logs, "log"))
+        if not parts:
+            return "nothing"
+        where = ""
+        if len(self.namespaces) == 1:
+            where = f" in namespace {self.namespaces[0]}"
+        elif self.namespaces:
+            where = f" in {len(self.namespaces)} namespaces"
+        return ", ".join(parts) + where
+
+    def missing(self) -> tuple[str, ...]:
+        """Say what was not looked at, each with the reason."""
+        found = [f"{what}: {why}" for what, why in self.gaps.items()]
+        if self.unasked:
+            found.append(f"{', '.join(self.unasked)}: not asked for")
+        return tuple(found)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return {
+            "counts": dict(self.counts),
+            "namespaces": list(self.namespaces),
+            "logs": self.logs,
+            "not_checked": [{"what": what, "why": why} for what, why in self.gaps.items()],
+            "not_asked": list(self.unasked),
+        }
+
+
+def coverage(evidence: Evidence, gaps: Mapping[str, str]) -> Coverage:
+    """Count what the evidence holds."""
+    counts = {kind: len(evidence.items(kind)) for kind, _ in _SHOWN}
+    namespaces = {item.ref.namespace for item in evidence.items("pods")}
+    asked = {kind for read in evidence.reads for kind in _kinds(read.argv)}
+    unasked = [
+        f"{word}{'es' if word in _PLURAL_ES else 's'}"
+        for kind, word in _SHOWN
+        if kind not in asked and kind != "namespaces"
+    ]
+    return Coverage(
+        counts={kind: count for kind, count in counts.items() if count},
+        namespaces=tuple(sorted(namespaces)),
+        unasked=tuple(unasked),
+        gaps=dict(gaps),
+        logs=sum(read.argv[0] == "logs" and read.status.readable for read in evidence.reads),
+    )
+
+
+def _kinds(argv: tuple[str, ...]) -> list[str]:
+    if argv[:1] != ("get",) or len(argv) < 2:
+        return []
+    return [kind for kind in argv[1].split(",") if kind in GROUP_OF or kind in CLUSTER_WIDE]
+
+
+def _counted(count: int, word: str) -> str:
+    if count == 1:
+        return f"1 {word}"
+    return f"{count} {word}{'es' if word in _PLURAL_ES else 's'}"
