@@ -94,16 +94,17 @@ def find(name: str | None, settings: SettingsLike, env: Mapping[str, str]) -> Mo
     Raises ConfigurationError (exit code 3) for a name that is not configured, listing what is and
     the nearest names, and for one that is configured but lacks something.
     """
-    wanted = name or settings.model.default or builtin.DEFAULT
+    default = settings.model.default or builtin.DEFAULT
+    wanted = name or default
     if wanted in builtin.names():
-        return _builtin_entry(wanted, wanted)
+        return _builtin_entry(wanted, default)
     known = providers(settings, env)
     matches = _matches(wanted, known)
     if len(matches) != 1:
         where = "" if name else "model.default"
         raise _unknown(wanted, where, known, matches, settings, env)
     provider, model = matches[0]
-    entry = _entry(provider, model, settings, wanted)
+    entry = _entry(provider, model, settings, default)
     if entry.problem:
         raise ConfigurationError(
             f"the model {wanted} cannot be used: {entry.problem}",
