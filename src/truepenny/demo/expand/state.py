@@ -170,7 +170,7 @@ def _starts(
     count: int,
 ) -> None:  # fmt: skip
     """Record Pulled, Created and Started: first just after the pod, last at the last start."""
-    first = max(created - timedelta(seconds=2), last)
+    first = last if count == 1 else max(created - timedelta(seconds=2), last)
     present = f'Container image "{spec["image"]}" already present on machine'
     for reason, message in (
         ("Pulled", present),
