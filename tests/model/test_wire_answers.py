@@ -397,6 +397,15 @@ async def test_items_lost_on_the_way_stand_in_the_final_response() -> None:
     assert message.text == "kept" and message.tool_calls[0].arguments == {"a": 1}
 
 
+@every_wire
+async def test_a_stream_without_end_is_refused(wire: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from truepenny.model import decoder
+
+    monkeypatch.setattr(decoder, "MAX_ANSWER_BYTES", 2000)
+    end = failed(await ask(wire, Reply(text="x" * 4000)))
+    assert end.failure.kind is FailureKind.SERVER_ERROR
+
+
 # Dialects of chat completions
 
 

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
+import ssl
 from collections.abc import Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import anyio
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.model.asking import QUICK, WIRES, collect, failure_of, message_of, model, request
+from tests.peers.model_frames import frames
 from tests.peers.model_script import Call, Refuse, Reply
 from tests.peers.model_server import KEY, ModelServer
 from truepenny.model.endpoint import Endpoint, Timeouts
 from truepenny.model.event import TextDelta
 from truepenny.model.failure import Failure, FailureKind
+from truepenny.model.message import StopReason
 from truepenny.model.profile import Profile
 from truepenny.system.clock import ManualClock
 
@@ -109,6 +118,20 @@ async def test_a_whole_answer_counts_though_the_server_never_ends_it(wire: str) 
         assert message_of(await collect(asked)).text == "next"
 
 
+_STOPPED = {"openai_chat": 2, "anthropic_messages": 1}
+"""Events that come after the stop reason."""
+
+
+@pytest.mark.parametrize("wire", _STOPPED)
+async def test_silence_after_the_stop_reason_loses_nothing(wire: str) -> None:
+    reply = Reply(text="hi", piece=99)
+    count = len(frames(wire, reply, {"stream_options": {"include_usage": True}}, 1))
+    stalled = replace(reply, stall=count - _STOPPED[wire])
+    with ModelServer([stalled]) as server:
+        message = message_of(await collect(model(server, wire, timeouts=QUICK)))
+    assert (message.text, message.stop) == ("hi", StopReason.END_TURN)
+
+
 # Broken connections
 
 
@@ -139,6 +162,50 @@ async def test_a_connection_cut_inside_an_event_is_a_network_failure(wire: str, 
     failure = await fail(wire, Reply(text="a text that is long enough" * 9, cut=after))
     assert failure.kind is FailureKind.NETWORK
     assert failure.phase == ("first_byte" if after == 0 else "stream")
+
+
+def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
+    """Return a server's context with a certificate of its own, and that certificate's file."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "peer")])
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    public, private = folder / "peer.crt", folder / "peer.key"
+    public.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    private.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(public, private)
+    return context, public
+
+
+async def test_only_a_trusted_certificate_is_talked_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context, public = certificate(tmp_path)
+    with ModelServer([Reply(text="hi")], tls=context) as server:
+        failure = failure_of(await collect(model(server, "openai_chat")))
+        assert (failure.kind, failure.phase) == (FailureKind.NETWORK, "connect")
+        assert server.requests == []
+        monkeypatch.setenv("SSL_CERT_FILE", str(public))
+        assert message_of(await collect(model(server, "openai_chat"))).text == "hi"
 
 
 # Status and body

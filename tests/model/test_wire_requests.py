@@ -85,6 +85,18 @@ def message_of_text(message: Message) -> str:
     return message.text
 
 
+EFFORTS = st.sampled_from([None, "off", "low", "high", "max"])
+THOUGHTS = (
+    Thinking(
+        "t", "anthropic_messages:peer", {"type": "thinking", "thinking": "t", "signature": "sig-"}
+    ),
+    Thinking("t", "openai_chat:peer", {"reasoning_content": "t"}),
+    Thinking("t", "openai_responses:peer", {"type": "reasoning", "encrypted_content": "enc-"}),
+    Thinking("t", "openai_responses:peer", {"type": "reasoning", "id": "rs_1"}),
+    Thinking("t"),
+)
+
+
 @st.composite
 def histories(draw: st.DrawFn) -> list[Message]:
     """Valid histories as a validator lets them pass: paired calls, in order."""
@@ -108,7 +120,9 @@ def histories(draw: st.DrawFn) -> list[Message]:
                 if broken
                 else ToolCall(call_id, "echo", {"n": draw(text)})
             )
-        messages.append(AssistantMessage((*parts, *calls, Text("said")), StopReason.TOOL_USE))
+        if draw(st.booleans()):
+            parts.insert(0, draw(st.sampled_from(THOUGHTS)))
+        messages.append(AssistantMessage((*parts, *calls), StopReason.TOOL_USE))
         for call in calls:
             messages.append(result(call, *draw(content), failed=draw(st.booleans())))
         messages.append(UserMessage(draw(content)))
@@ -119,16 +133,20 @@ def histories(draw: st.DrawFn) -> list[Message]:
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(history=histories(), markers=st.booleans(), images=st.booleans())
+@given(history=histories(), flags=st.tuples(*[st.booleans()] * 3), effort=EFFORTS)
 def test_every_valid_history_makes_a_valid_request(
-    wire: str, history: list[Message], markers: bool, images: bool
+    wire: str, history: list[Message], flags: tuple[bool, bool, bool], effort: Any
 ) -> None:
-    profile = Profile("m", cache_markers=markers, images=images)
-    body = sent(wire, *history, profile=profile)
+    markers, images, remembers = flags
+    form: Any = {"anthropic_messages": "budget"}.get(wire, "effort")
+    profile = Profile(
+        "m", cache_markers=markers, images=images, reasoning_history=remembers, thinking=form
+    )
+    body = sent(wire, *history, profile=profile, effort=effort)
     refusal = check(wire, body, ())
     assert refusal is None, refusal
     # Encoding again, from the kept bytes, gives the same request.
-    assert sent(wire, *history, profile=profile) == body
+    assert sent(wire, *history, profile=profile, effort=effort) == body
 
 
 # Pictures
@@ -279,6 +297,21 @@ def test_thinking_is_asked_for_in_the_form_of_the_profile(
         tool_choice=choice,
     )
     assert (body.get("thinking"), body.get("output_config")) == (thinking, config)
+
+
+def test_no_budget_after_an_answer_without_our_thinking() -> None:
+    profile = Profile("m", thinking="budget")
+    block = {"type": "thinking", "thinking": "t", "signature": "sig-"}
+    call = ToolCall("a", "echo", {})
+
+    def asked(*parts: Thinking) -> dict[str, Any]:
+        said = AssistantMessage((*parts, call), StopReason.TOOL_USE)
+        turns = (user("x"), said, result(call))
+        return sent("anthropic_messages", *turns, profile=profile, effort="high")
+
+    assert "thinking" in asked(Thinking("t", "anthropic_messages:peer", block))
+    assert "thinking" not in asked()
+    assert "thinking" not in asked(Thinking("t", "anthropic_messages:other", block))
 
 
 def test_no_temperature_beside_thinking() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping
+from itertools import pairwise
 from typing import Any
 
 from .model_script import Refuse
@@ -69,6 +70,9 @@ def _messages(body: Mapping[str, Any]) -> str:
             return "`max_tokens` must be greater than `thinking.budget_tokens`"
         if body.get("temperature", 1) != 1:
             return "`temperature` may only be set to 1 when thinking is enabled."
+        answers = [turn for turn in body["messages"] if turn["role"] == "assistant"]
+        if answers and answers[-1]["content"][0]["type"] not in ("thinking", "redacted_thinking"):
+            return "Expected `thinking` or `redacted_thinking`, but found another block."
     marks = json.dumps(body).count('"cache_control"')
     if marks > 4:
         return f"A maximum of 4 blocks with cache_control may be provided. Found {marks}."
@@ -98,6 +102,8 @@ def _messages(body: Mapping[str, Any]) -> str:
                 return f"{where}: tool_use.name: String should match pattern"
             if not isinstance(call["input"], dict):
                 return f"{where}: tool_use.input: Input should be a valid dictionary"
+        if turn["role"] == "assistant" and blocks[-1]["type"] == "thinking":
+            return f"{where}: The final block in an assistant message cannot be `thinking`."
         for block in blocks:
             if block["type"] == "text" and not block["text"].strip():
                 return f"{where}: text content blocks must contain non-whitespace text"
@@ -162,6 +168,10 @@ def _responses(body: Mapping[str, Any]) -> str:
                 return f"Item with id '{item.get('id')}' not found. Items are not persisted."
             if "status" in item:
                 return "Unknown parameter: 'input[0].status'."
+    kinds = [item.get("type", "message") for item in body["input"]]
+    for kind, after in pairwise([*kinds, "end"]):
+        if kind == "reasoning" and after not in ("reasoning", "message", "function_call"):
+            return "Item of type 'reasoning' was provided without its required following item."
     missing = [call_id for call_id, answered in calls.items() if not answered]
     return f"No tool output found for function call {missing[0]}." if missing else ""
 

@@ -13,12 +13,14 @@ import json
 import math
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
+from ssl import SSLContext
 from types import TracebackType
 from typing import Self
 
 import anyio
-from anyio.abc import SocketAttribute, SocketStream, TaskStatus
+from anyio.abc import ByteStream, SocketAttribute, TaskStatus
 from anyio.from_thread import start_blocking_portal
+from anyio.streams.tls import TLSListener
 
 from truepenny.model.endpoint import Endpoint, Timeouts
 
@@ -43,19 +45,27 @@ class ModelServer:
     `strict` off nothing is checked but the path and the key.
     """
 
-    def __init__(self, script: Script = (), *, refused: Collection[str] = (), strict: bool = True):
+    def __init__(
+        self,
+        script: Script = (),
+        *,
+        refused: Collection[str] = (),
+        strict: bool = True,
+        tls: SSLContext | None = None,
+    ) -> None:
         self.requests: list[Recorded] = []
         self.refused = set(refused)
         self.port = 0
         self._script = script
         self._strict = strict
+        self._tls = tls
         self._answered = 0
         self._connections = 0
         self._stack = ExitStack()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
 
     def endpoint(self, wire: str, timeouts: Timeouts | None = None, key: str = KEY) -> Endpoint:
         """Return the endpoint for a wire."""
@@ -81,11 +91,15 @@ class ModelServer:
     ) -> None:
         """Listen until cancelled; reports the port."""
         listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port)
-        async with listener:
-            task_status.started(listener.extra(SocketAttribute.local_port))
-            await listener.serve(self._connection)
+        bound = listener.extra(SocketAttribute.local_port)
+        open_to = (
+            TLSListener(listener, self._tls, standard_compatible=False) if self._tls else listener
+        )
+        async with open_to:
+            task_status.started(bound)
+            await open_to.serve(self._connection)
 
-    async def _connection(self, stream: SocketStream) -> None:
+    async def _connection(self, stream: ByteStream) -> None:
         self._connections += 1
         number = self._connections
         buffer = bytearray()
@@ -96,7 +110,7 @@ class ModelServer:
         except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass
 
-    async def _exchange(self, stream: SocketStream, buffer: bytearray, number: int) -> bool:
+    async def _exchange(self, stream: ByteStream, buffer: bytearray, number: int) -> bool:
         """Read one request and answer it; False closes the connection."""
         while b"\r\n\r\n" not in buffer:
             buffer += await stream.receive()
@@ -142,7 +156,7 @@ class ModelServer:
         self._answered += 1
         return self._script[self._answered - 1], recorded
 
-    async def _stream(self, stream: SocketStream, recorded: Recorded, reply: Reply) -> bool:
+    async def _stream(self, stream: ByteStream, recorded: Recorded, reply: Reply) -> bool:
         if reply.stall == "before":
             await _until_closed(stream)
             return False
@@ -186,7 +200,7 @@ def _plain(protocol: str, refuse: Refuse) -> bytes:
     return f"HTTP/1.1 {refuse.status} Status\r\n{lines}\r\n".encode("latin-1") + body
 
 
-async def _until_closed(stream: SocketStream) -> None:
+async def _until_closed(stream: ByteStream) -> None:
     """Stay silent until the client gives up: no clock on this side."""
     while True:
         await stream.receive()

@@ -21,6 +21,9 @@ from .failure import FailureKind
 if TYPE_CHECKING:
     import httpx2
 
+ERROR_BODY_SECONDS = 10.0
+"""How long the words of a refusal are waited for; its status is known already."""
+
 DRAIN_SECONDS = 0.25
 """How long the end of a finished answer is waited for, so that the connection can be reused."""
 
@@ -98,10 +101,11 @@ class Channel:
         if self._client is None:
             import httpx2
 
+            # One context for the direct way and every proxy: each costs a read of all certificates.
             # `verify=False` is never weaker here: with plain http there is nothing to verify,
             # and without redirects no request of this client reaches another scheme.
             self._client = httpx2.AsyncClient(
-                verify=self._endpoint.encrypted,
+                verify=httpx2.create_ssl_context() if self._endpoint.encrypted else False,
                 follow_redirects=False,
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=8),
             )
@@ -146,17 +150,21 @@ class Reply:
             raise ChannelFailed(FailureKind.NETWORK, _words(error), phase) from None
 
     async def read(self, limit: int, head: bytes = b"") -> bytes:
-        """Return `head` and what follows it, at most `limit` bytes; a break ends it silently,
-        because it is the body of an error that already has its status."""
+        """Return `head` and what follows it, at most `limit` bytes and `ERROR_BODY_SECONDS`.
+
+        A break or silence ends it without a word: this is the body of an error, whose status is
+        the failure that counts.
+        """
         body = bytearray(head)
-        try:
-            while len(body) < limit:
-                chunk = await self.chunk()
-                if not chunk:
-                    break
-                body += chunk
-        except ChannelFailed:
-            pass
+        with anyio.move_on_after(ERROR_BODY_SECONDS):
+            try:
+                while len(body) < limit:
+                    chunk = await self.chunk()
+                    if not chunk:
+                        break
+                    body += chunk
+            except ChannelFailed:
+                pass
         return bytes(body[:limit])
 
     async def drain(self) -> None:

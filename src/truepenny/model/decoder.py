@@ -17,6 +17,10 @@ from .profile import Profile
 from .refusal import Refusal
 from .sse import EventTooLarge, SseEvent, SseParser
 
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+"""Bytes of one stream: many times the longest answer that a model's output limit allows, with
+every part of it repeated. A server that never stops must not eat the memory."""
+
 _SHOWN = (TextDelta, ThinkingDelta, ToolCallStart)
 
 
@@ -28,7 +32,7 @@ class Decoder(ABC):
     """Feed bytes until `ended`; call `finish` at the end of the stream.
 
     The last event is `MessageEnd` or `StreamFailed`, once; bytes after it are ignored. A wire
-    implements `_event` and calls `_complete` or `_fail`.
+    implements `_event` and `_eof` and calls `_complete`, `_fail` or `_cut`.
     """
 
     def __init__(
@@ -43,6 +47,9 @@ class Decoder(ABC):
         self._message = Assembly(origin, ids or RandomIds(), taken)
         self._parser = SseParser()
         self._shown = False
+        self._bytes = 0
+        self._stop: StopReason | None = None
+        """Why the model stopped, once the provider said so: the content is complete then."""
 
     @abstractmethod
     def _event(self, name: str, data: dict[str, Any]) -> None:
@@ -58,7 +65,10 @@ class Decoder(ABC):
 
     def feed(self, chunk: bytes) -> list[ModelEvent]:
         """Take the next bytes, return the events they bring."""
+        self._bytes += len(chunk)
         try:
+            if self._bytes > MAX_ANSWER_BYTES:
+                raise EventTooLarge(f"the stream is over {MAX_ANSWER_BYTES} bytes")
             events = self._parser.feed(chunk)
         except EventTooLarge as error:
             self._fail(Refusal(200, error.message), FailureKind.SERVER_ERROR)
@@ -80,7 +90,12 @@ class Decoder(ABC):
         return self._take()
 
     def fail(self, kind: FailureKind, message: str) -> list[ModelEvent]:
-        """End the stream from outside (a broken connection, a timeout)."""
+        """End the stream from outside (a broken connection, a timeout).
+
+        An answer whose stop reason is there already is complete, and only its farewell is missing.
+        """
+        if not self.ended and self._stop is not None:
+            self._eof()
         if not self.ended:
             self._fail(Refusal(200, message), kind)
         return self._take()

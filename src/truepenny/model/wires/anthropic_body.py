@@ -65,7 +65,7 @@ def encode_body(
         "max_tokens": _limit(request, profile),
         "stream": True,
     }
-    thinks = _thinking(request, profile, fields)
+    thinks = _thinking(request, profile, origin, fields)
     # With thinking on, the API takes no temperature but its default.
     if request.temperature is not None and profile.temperature and not thinks:
         fields["temperature"] = request.temperature
@@ -90,13 +90,13 @@ def _limit(request: ModelRequest, profile: Profile) -> int:
     return request.max_output_tokens or profile.max_output_tokens or DEFAULT_MAX_TOKENS
 
 
-def _thinking(request: ModelRequest, profile: Profile, fields: dict[str, Any]) -> bool:
+def _thinking(request: ModelRequest, profile: Profile, origin: str, fields: dict[str, Any]) -> bool:
     """Add the fields that ask for thinking; return whether the answer may think."""
     # The API refuses thinking beside a forced call.
     wanted = request.effort is not None and request.tool_choice != "required"
     if profile.thinking == "budget":
         budget = min(BUDGET_TOKENS.get(request.effort or "", 0), _limit(request, profile) // 2)
-        if wanted and budget >= MIN_THINKING_BUDGET:
+        if wanted and budget >= MIN_THINKING_BUDGET and _may_budget(request, profile, origin):
             fields["thinking"] = {"type": "enabled", "budget_tokens": budget}
             return True
         return False
@@ -113,6 +113,20 @@ def _thinking(request: ModelRequest, profile: Profile, fields: dict[str, Any]) -
         # Without a word from us the model decides, and may think.
         return True
     return False
+
+
+def _may_budget(request: ModelRequest, profile: Profile, origin: str) -> bool:
+    """With a budget the API demands that the last answer begins with its thinking; one that
+    another provider wrote, or that was written without thinking, has none."""
+    for message in reversed(request.messages):
+        if isinstance(message, AssistantMessage) and encoding.is_spoken(message):
+            first = message.content[0]
+            return isinstance(first, Thinking) and _is_ours(first, profile, origin)
+    return True
+
+
+def _is_ours(part: Thinking, profile: Profile, origin: str) -> bool:
+    return profile.reasoning_history and part.wire == origin and bool(part.opaque)
 
 
 def _tool_choice(request: ModelRequest, profile: Profile) -> dict[str, Any] | None:
@@ -167,6 +181,8 @@ def _blocks(message: Message, profile: Profile, origin: str) -> list[dict[str, A
             if message.failed:
                 block["is_error"] = True
             return [block]
+        case AssistantMessage() if not encoding.is_spoken(message):
+            return []
         case AssistantMessage():
             blocks: list[dict[str, Any]] = []
             for part in message.content:
@@ -176,8 +192,8 @@ def _blocks(message: Message, profile: Profile, origin: str) -> list[dict[str, A
                         if part.text.strip():
                             blocks.append({"type": "text", "text": part.text})
                     case Thinking():
-                        if profile.reasoning_history and part.wire == origin and part.opaque:
-                            blocks.append(dict(part.opaque))
+                        if _is_ours(part, profile, origin):
+                            blocks.append(dict(part.opaque or {}))
                     case ToolCall():
                         blocks.append(
                             {

@@ -24,7 +24,6 @@ _STOPS = {
 class AnthropicMessagesDecoder(Decoder):
     """See `Decoder`."""
 
-    _stop: StopReason | None = None
     _usage = Usage()
     _thinking: int | None = None
     """The number of the thinking block that is open."""

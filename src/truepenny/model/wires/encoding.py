@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from truepenny.model.json_value import encode
-from truepenny.model.message import Image, Message, ToolCall
+from truepenny.model.message import AssistantMessage, Image, Message, ToolCall
 from truepenny.model.profile import Profile
 from truepenny.model.request import Effort, ToolSchema
 
@@ -108,3 +108,8 @@ def opaque_fields(call: ToolCall, origin: str) -> dict[str, Any]:
     """Return the provider's own fields of a call, if they came from this origin."""
     fields = (call.opaque or {}).get(origin)
     return dict(fields) if fields else {}
+
+
+def is_spoken(message: AssistantMessage) -> bool:
+    """Whether an answer has words or calls; providers refuse one that is reasoning alone."""
+    return bool(message.text.strip()) or any(isinstance(part, ToolCall) for part in message.content)

@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import anyio
+
 from truepenny.model import capability, learning
 from truepenny.model.capability import CapabilityMemory
 from truepenny.model.channel import Channel, ChannelFailed, Reply
@@ -23,6 +25,9 @@ from truepenny.system.clock import Clock, SystemClock
 from truepenny.system.ids import Ids, RandomIds
 
 from .encoding import ToolsEncoding
+
+CLOSE_SECONDS = 1.0
+"""How long the end of a request may take after its consumer has gone."""
 
 MASK = "[REDACTED:api_key]"
 
@@ -45,8 +50,8 @@ class HttpModel(ABC):
         self,
         endpoint: Endpoint,
         profile: Profile,
-        *,
         capabilities: CapabilityMemory | None = None,
+        *,
         redact: Callable[[str], str] | None = None,
         ids: Ids | None = None,
         clock: Clock | None = None,
@@ -131,10 +136,16 @@ class HttpModel(ABC):
                     if chunk:
                         await reply.drain()
             except ChannelFailed as error:
-                terminal = self._broken(error, decoder)
+                for event in self._broken(error, decoder):
+                    if isinstance(event, MessageEnd | StreamFailed):
+                        terminal = event
+                    else:
+                        yield event
             finally:
                 if reply is not None:
-                    await reply.close()
+                    # A cancelled request must not leave its connection half read in the pool.
+                    with anyio.move_on_after(CLOSE_SECONDS, shield=True):
+                        await reply.close()
             if terminal is not None:
                 yield self._named(terminal, headers)
                 return
@@ -187,13 +198,15 @@ class HttpModel(ABC):
             headers[name.lower()] = value
         return headers
 
-    def _broken(self, error: ChannelFailed, decoder: Decoder | None) -> StreamFailed:
-        """Return the failure of a connection, with what had arrived over it."""
-        if decoder is not None:
-            for event in decoder.fail(error.kind, error.message):
-                if isinstance(event, StreamFailed):
-                    return StreamFailed(replace(event.failure, phase=error.phase), event.partial)
-        return StreamFailed(Failure(error.kind, error.message, phase=error.phase))
+    def _broken(self, error: ChannelFailed, decoder: Decoder | None) -> list[ModelEvent]:
+        """Return the events of a broken connection, the last one terminal."""
+        if decoder is None:
+            return [StreamFailed(Failure(error.kind, error.message, phase=error.phase))]
+        events = decoder.fail(error.kind, error.message)
+        last = events[-1]
+        if isinstance(last, StreamFailed):
+            events[-1] = StreamFailed(replace(last.failure, phase=error.phase), last.partial)
+        return events
 
     def _refused(self, refusal: Refusal) -> Failure:
         message = refusal.message or "no reason given"

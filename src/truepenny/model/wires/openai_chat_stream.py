@@ -46,7 +46,6 @@ class OpenAIChatDecoder(Decoder):
 
     def __init__(self, *args: Any, **parts: Any) -> None:
         super().__init__(*args, **parts)
-        self._stop: StopReason | None = None
         self._calls: dict[Hashable, str] = {}
         """Keys of the calls in order, each with the id that the server gave."""
         self._at: dict[int, Hashable] = {}

@@ -85,6 +85,8 @@ def _items(message: Message, profile: Profile, origin: str) -> list[dict[str, An
                     "output": output if pictures else plain,
                 }
             ]
+        case AssistantMessage() if not encoding.is_spoken(message):
+            return []
         case AssistantMessage():
             return [
                 item
