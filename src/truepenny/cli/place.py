@@ -56,12 +56,13 @@ def place(
                 where="KUBECONFIG",
                 remedy="Name a kubeconfig with a context, or unset it to use the practice cluster.",
             )
-    with _practice(bench, demo, faults) as made:
+    with practice(bench, demo, faults) as made:
         yield made
 
 
 @contextmanager
-def _practice(bench: Workbench, demo: str | None, faults: Sequence[str]) -> Generator[Place]:
+def practice(bench: Workbench, demo: str | None, faults: Sequence[str] = ()) -> Generator[Place]:
+    """Serve the practice cluster while the context is open; with no incident the default one."""
     from truepenny.demo.cluster import PracticeCluster
     from truepenny.demo.world import DEFAULT, World
     from truepenny.diagnose.cluster import Clusters

@@ -14,6 +14,7 @@ import click
 
 from truepenny.errors import UsageError
 
+from .assemble import assemble
 from .failure import Finished, say
 from .place import Place, place, place_options
 from .standard_input import read_piped
@@ -22,9 +23,7 @@ from .workbench import Workbench
 if TYPE_CHECKING:
     from truepenny.agent.agent import Agent
     from truepenny.agent.event import RunEvent, RunFinished
-    from truepenny.agent.limits import Limits
     from truepenny.agent.session import Session
-    from truepenny.config.settings import Settings
     from truepenny.model.request import Model
 
     from .render import Output
@@ -84,10 +83,8 @@ def run(
     with place(bench, cluster, demo, faults) as reached:
         if reached.notice:
             say(reached.notice)
-        limits = _limits(bench.settings, max_turns)
-        about = {"origin": "cli", "scenario": reached.scenario}
         code = anyio.run(
-            _run, bench, chosen, reached, question, session, about, limits, read_only, as_json
+            _run, bench, chosen, reached, question, session, max_turns, read_only, as_json
         )
     raise Finished(code)
 
@@ -105,65 +102,29 @@ def _with_context(words: str, piped: bool | None) -> str:
     return f"{words}\n\n{untrusted(found.text, 'standard input')}"
 
 
-def _limits(settings: Settings, max_turns: int | None) -> Limits:
-    from truepenny.agent.limits import Limits
-
-    return Limits(
-        max_turns=max_turns or settings.run.max_turns,
-        max_tool_calls=settings.run.max_tool_calls,
-        timeout=settings.run.timeout,
-        max_output_tokens=settings.model.max_output_tokens,
-        temperature=settings.model.temperature,
-        effort=settings.model.effort,
-    )
-
-
 async def _run(
     bench: Workbench,
     model: Model,
     reached: Place,
     question: str,
     session_id: str | None,
-    about: dict[str, Any],
-    limits: Limits,
+    max_turns: int | None,
     read_only: bool,
     as_json: bool,
 ) -> int:
-    from truepenny.agent.agent import Agent
-    from truepenny.agent.prompt import system_prompt
-    from truepenny.tool.admission import Admission, Policy
-
-    read_only = read_only or bench.settings.run.read_only
+    about = {"origin": "cli", "scenario": reached.scenario}
     store = bench.sessions
     opened = await (store.open(session_id) if session_id else store.create(about))
     try:
-        async with Agent(
-            model=model,
-            registry=bench.registry(reached.clusters),
-            admission=Admission(Policy(read_only=read_only)),
-            session=opened,
-            limits=limits,
-            system_prompt=system_prompt(environment=environment(reached), read_only=read_only),
-            clock=bench.clock,
-            ids=bench.ids,
-            redactor=bench.redactor,
-        ) as agent:
+        made = assemble(
+            bench, model, reached.clusters, opened, max_turns=max_turns, read_only=read_only
+        )
+        async with made as agent:
             return await _shown(agent, opened, question, as_json)
     finally:
         with anyio.CancelScope(shield=True):
             await opened.close()
             await model.close()
-
-
-def environment(reached: Place) -> str:
-    """Return what the model is told about where it is."""
-    lines = [
-        f"- cluster {cluster.name}"
-        + (f": {cluster.description}" if cluster.description else "")
-        + (" (people depend on it)" if cluster.production else "")
-        for cluster in reached.clusters
-    ]
-    return "\n".join(["Clusters you can reach:", *lines] if lines else ["No cluster is bound."])
 
 
 async def _shown(agent: Agent, session: Session, question: str, as_json: bool) -> int:
