@@ -87,7 +87,7 @@ def _document(file: Path) -> dict[str, Any]:
         raise _unreadable(file, f"it has more than {MAX_BYTES} bytes")
     try:
         document = yaml.safe_load(data)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         # The error's own text can quote the file, credentials included: only the place is told.
         mark = getattr(error, "problem_mark", None)
         place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""

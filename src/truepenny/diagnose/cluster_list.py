@@ -22,6 +22,9 @@ PROBE_SECONDS = 7.0
 PROBES_AT_ONCE = 8
 """Enough that one hung cluster holds up none of the others, few enough for a small machine."""
 
+_ANSWERS = ("forbidden", "unauthorized")
+"""Reasons that only a server which was reached can give."""
+
 _DESCRIPTION = """\
 List the Kubernetes clusters that can be read: name, description, API server, whether it is \
 production, context. `name` keeps those whose name contains it. `probe` also asks each one for its \
@@ -122,12 +125,16 @@ async def _probe(cluster: Cluster, context: CallContext) -> dict[str, Any]:
     if result.outcome is Outcome.SUCCESS:
         return {"probe_status": "failed", "probe_reason": "no_version", "reachable": None}
     # Only a broken channel shows that it is not reachable; a missing kubectl shows nothing.
-    unreached = result.outcome is Outcome.CHANNEL_FAILED or result.facts.cause is not None
+    reachable: bool | None = None
+    if result.facts.reason in _ANSWERS:
+        reachable = True
+    elif result.outcome is Outcome.CHANNEL_FAILED or result.facts.cause is not None:
+        reachable = False
     return {
         "probe_status": "failed",
         "probe_reason": result.facts.reason or str(result.facts.cause or result.outcome),
         "probe_error": result.text.strip()[-300:],
-        "reachable": False if unreached else None,
+        "reachable": reachable,
     }
 
 
