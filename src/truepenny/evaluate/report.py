@@ -110,9 +110,12 @@ def tally(name: str, trials: Sequence[Trial]) -> Tally:
 def _row(trial: Trial) -> tuple[str, ...]:
     name, answer, score = trial.incident.name, trial.answer, trial.score
     if score is None or answer is None:
-        return (name, "could not run", UNMEASURED, "", "", trial.could_not_run)
+        reason = " ".join(trial.could_not_run.split())
+        return (name, "could not run", UNMEASURED, "", "", reason)
     remarks = [f"missing: {', '.join(score.missing)}"] if score.missing else []
-    remarks += [f"claims: {fact} ({words})" for fact, words in score.wrong.items()]
+    remarks += [
+        f"claims: {fact} ({' '.join(words.split())})" for fact, words in score.wrong.items()
+    ]
     remarks += [f"over limit: {', '.join(score.over)}"] if score.over else []
     remarks += (
         [f"cites calls that never ran: {', '.join(score.invented)}"] if score.invented else []
@@ -137,7 +140,7 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _markdown(rows: Sequence[tuple[str, ...]]) -> str:
-    safe = [tuple(cell.replace("|", "\\|").replace("\n", " ") for cell in row) for row in rows]
+    safe = [tuple(cell.replace("|", "\\|") for cell in row) for row in rows]
     lines = [f"| {' | '.join(row)} |" for row in safe]
     lines.insert(1, "|" + "---|" * len(rows[0]))
     return "\n".join(lines) + "\n"
