@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.demo.practice import Kubectl, binaries, rows
+from tests.demo.practice import Kubectl, binaries, make, rows
 from truepenny.demo.cluster import PracticeCluster
 from truepenny.demo.server.kind import KINDS, Kind
 
@@ -139,6 +139,37 @@ def test_questions_about_the_server_and_the_caller(kubectl: Kubectl) -> None:
     assert "[get list watch]" in kubectl.ok("auth", "can-i", "--list")
     for written in ("pod.spec.containers", "deploy.spec.strategy", "cm", "certificate.spec"):
         assert "KIND:" in kubectl.ok("explain", written)
+
+
+def test_a_manifest_is_refused_as_a_write_not_as_a_broken_server(
+    kubectl: Kubectl, tmp_path: Path
+) -> None:
+    manifest = tmp_path / "new.yaml"
+    manifest.write_text(json.dumps(make("ConfigMap", "new", data={"a": "b"})), encoding="utf-8")
+    for call in kubectl.all(
+        [
+            ("apply", "-f", str(manifest)),
+            ("apply", "--dry-run=server", "-f", str(manifest)),
+            ("create", "-f", str(manifest)),
+        ]
+    ):
+        assert call.returncode == 1
+        assert "the practice cluster is read-only" in call.stderr
+
+
+def test_a_served_type_without_objects_is_no_missing_type(kubectl: Kubectl) -> None:
+    for resource in ("csinodes", "csr", "resourceslices", "componentstatuses"):
+        done = kubectl("get", resource)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "No resources found\n")
+
+
+def test_a_selection_of_logs_shows_ten_lines_each_unless_asked(kubectl: Kubectl) -> None:
+    # kubectl's own default for -l: the reason why callers must say how much they want.
+    few = kubectl.ok("logs", "-n", "shop", "-l", "app=cart", "--prefix").splitlines()
+    each = [sum(line.startswith(mark) for line in few) for mark in {x.split()[0] for x in few}]
+    assert each == [10, 10]
+    wanted = kubectl.ok("logs", "-n", "shop", "-l", "app=cart", "--prefix", "--tail=-1")
+    assert len(wanted.splitlines()) > len(few)
 
 
 def test_rollouts(kubectl: Kubectl) -> None:

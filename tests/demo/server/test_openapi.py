@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from truepenny.demo.server.kind import KINDS, METRICS_KINDS, REVIEW_KINDS, Catalog
+from truepenny.demo.server.kind import IDLE_KINDS, KINDS, METRICS_KINDS, REVIEW_KINDS, Catalog
 from truepenny.demo.server.openapi import document, index
 
 CATALOG = Catalog(metrics=True)
@@ -21,7 +21,7 @@ def test_every_served_kind_is_described() -> None:
         for schema in found["components"]["schemas"].values():
             for mark in schema.get("x-kubernetes-group-version-kind", ()):
                 described[mark["group"], mark["kind"]] = schema
-    for kind in (*KINDS, *METRICS_KINDS, *REVIEW_KINDS):
+    for kind in (*KINDS, *IDLE_KINDS, *METRICS_KINDS, *REVIEW_KINDS):
         schema = described[kind.group, kind.kind]
         assert schema["description"], kind.resource
         assert {"apiVersion", "kind", "metadata"} <= set(schema["properties"])

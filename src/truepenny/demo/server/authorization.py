@@ -96,7 +96,9 @@ class Authorizer:
     def check(self, target: Target) -> None:
         """Raise Refusal 403 unless the caller may do this."""
         kind = target.kind
-        wanted = Attributes(target.verb, kind.group, target.resource, target.namespace)
+        # A namespace object counts as lying in itself, so a namespace's reader may get it.
+        place = target.name if kind.kind == "Namespace" else target.namespace
+        wanted = Attributes(target.verb, kind.group, target.resource, place)
         if self.allows(wanted):
             return
         details: Object = {"kind": kind.plural}

@@ -126,6 +126,37 @@ KINDS: tuple[Kind, ...] = (
     _cluster(_STORAGE, "VolumeAttachment", "volumeattachments"),
 )
 
+IDLE_KINDS: tuple[Kind, ...] = (
+    _cluster(_CORE, "ComponentStatus", "componentstatuses", ("cs",)),
+    Kind(_CORE, "v1", "PodTemplate", "podtemplates"),
+    _cluster(_ADMISSION, "ValidatingAdmissionPolicy", "validatingadmissionpolicies"),
+    _cluster(_ADMISSION, "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"),
+    _cluster(
+        "certificates.k8s.io", "CertificateSigningRequest", "certificatesigningrequests", ("csr",)
+    ),
+    _cluster("flowcontrol.apiserver.k8s.io", "FlowSchema", "flowschemas"),
+    _cluster(
+        "flowcontrol.apiserver.k8s.io",
+        "PriorityLevelConfiguration",
+        "prioritylevelconfigurations",
+    ),
+    _cluster(_NET, "IPAddress", "ipaddresses", ("ip",)),
+    _cluster(_NET, "ServiceCIDR", "servicecidrs"),
+    _cluster("node.k8s.io", "RuntimeClass", "runtimeclasses"),
+    _cluster("resource.k8s.io", "DeviceClass", "deviceclasses"),
+    Kind("resource.k8s.io", "v1", "ResourceClaim", "resourceclaims"),
+    Kind("resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates"),
+    _cluster("resource.k8s.io", "ResourceSlice", "resourceslices"),
+    _cluster(_STORAGE, "CSIDriver", "csidrivers"),
+    _cluster(_STORAGE, "CSINode", "csinodes"),
+    Kind(_STORAGE, "v1", "CSIStorageCapacity", "csistoragecapacities"),
+    _cluster(_STORAGE, "VolumeAttributesClass", "volumeattributesclasses", ("vac",)),
+)
+"""Kinds that worlds have none of, served so that the answer is "none" and not "no such type".
+
+They print by name and age.
+"""
+
 METRICS_GROUP = "metrics.k8s.io"
 METRICS_KINDS: tuple[Kind, ...] = (
     Kind(METRICS_GROUP, "v1beta1", "NodeMetrics", "nodes", namespaced=False, verbs=("get", "list")),
@@ -188,7 +219,7 @@ class Catalog:
     """The kinds of one practice cluster, found by path, by object or by group."""
 
     def __init__(self, definitions: Iterable[Object] = (), *, metrics: bool = False) -> None:
-        served = (*KINDS, *REVIEW_KINDS, *(METRICS_KINDS if metrics else ()))
+        served = (*KINDS, *IDLE_KINDS, *REVIEW_KINDS, *(METRICS_KINDS if metrics else ()))
         self.kinds: tuple[Kind, ...] = (*served, *custom_kinds(definitions))
         self._by_path = {(k.group, k.version, k.plural): k for k in self.kinds}
         self._by_object = {(k.api_version, k.kind): k for k in self.kinds}

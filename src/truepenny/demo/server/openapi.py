@@ -1,4 +1,4 @@
-"""OpenAPI v3 of what is served, enough for `kubectl explain`; the texts are data in `fields.yaml`.
+"""OpenAPI v3 of what is served, enough for `kubectl explain`; the texts are data in `fields/`.
 
 Custom kinds are described by the schema of their own definition.
 """
@@ -16,15 +16,19 @@ from truepenny.demo.server.value import Object, dig, listing, text
 
 _PREFIX = "practice.v1."
 _SIMPLE = ("string", "integer", "boolean", "number", "object")
-_VERBS = ("get",)
+_PATCH_PARAMETERS = [{"name": name, "in": "query"} for name in ("fieldValidation", "dryRun")]
+"""What kubectl looks for before a write, to leave the checking to the server (which refuses)."""
 
 
 @cache
 def _types() -> dict[str, dict[str, str]]:
     import yaml
 
-    written = Path(__file__).with_name("fields.yaml").read_text(encoding="utf-8")
-    return yaml.load(written, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    found: dict[str, dict[str, str]] = {}
+    for file in sorted(Path(__file__).with_name("fields").glob("*.yaml")):
+        found |= yaml.load(file.read_text(encoding="utf-8"), Loader=loader)
+    return found
 
 
 def index(catalog: Catalog) -> Object:
@@ -58,8 +62,10 @@ def document(catalog: Catalog, definitions: Sequence[Object], path: str) -> Obje
         mark = {"group": kind.group, "version": kind.version, "kind": kind.kind}
         schemas[name] = {**schema, "x-kubernetes-group-version-kind": [mark]}
         for at in _paths(kind):
+            operation: Object = {"x-kubernetes-group-version-kind": mark, "responses": {}}
             paths[at] = {
-                verb: {"x-kubernetes-group-version-kind": mark, "responses": {}} for verb in _VERBS
+                "get": operation,
+                "patch": {**operation, "parameters": _PATCH_PARAMETERS},
             }
     return {
         "openapi": "3.0.0",

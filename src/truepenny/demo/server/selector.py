@@ -63,6 +63,8 @@ FIELDS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("", "ReplicationController"): ("status.replicas",),
     ("apps", "ReplicaSet"): ("status.replicas",),
     ("batch", "Job"): ("status.successful",),
+    ("certificates.k8s.io", "CertificateSigningRequest"): ("spec.signerName",),
+    ("resource.k8s.io", "ResourceSlice"): ("spec.nodeName", "spec.driver"),
 }
 """The fields that each kind can be selected by, beside its name and namespace."""
 
