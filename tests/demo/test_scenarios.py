@@ -219,6 +219,8 @@ def test_controllers_count_the_pods_that_are_there(name: str) -> None:
             and "deletionTimestamp" not in pod["metadata"]
         ]
         assert one["status"]["replicas"] == len(owned)
+        refused = bool(one["status"].get("conditions"))
+        assert (one["spec"]["replicas"] > len(owned)) == refused
         for pod in owned:
             selector = one["spec"]["selector"]["matchLabels"]
             assert selector.items() <= pod["metadata"]["labels"].items()

@@ -55,7 +55,7 @@ def expand_deployment(build: Build, key: str, short: dict[str, Any]) -> None:
         entry = {"age": born - timedelta(seconds=1 + index), **entry}
         pods.append(expand_pod(build, owner, namespace, pod_name, owner["spec"]["template"], entry))
     build.pods_of[key] = pods
-    missing = replicas - len(pods)
+    missing = max(replicas - sum(not is_gone(pod) for pod in pods), 0)
     for nth, one in enumerate(sets):
         last = nth == len(sets) - 1
         owned = [pod for pod in pods if _owner(pod) == one["metadata"]["name"]]
