@@ -81,8 +81,8 @@ async def agent_with(
     root: Path,
     replies: Iterable[Reply],
     *tools: Tool,
-    limits: Limits = Limits(),
-    policy: Policy = Policy(),
+    limits: Limits | None = None,
+    policy: Policy | None = None,
     repeat: bool = False,
     session_id: str | None = None,
     redactor: Redactor | None = None,
@@ -94,18 +94,20 @@ async def agent_with(
     store = SessionStore(root, "ada", clock=clock, ids=CountingIds(), redactor=redactor)
     session = await (store.create() if session_id is None else store.open(session_id))
     try:
-        async with Agent(
-            model=model,
-            registry=Registry(tools or (ECHO,)),
-            admission=Admission(policy),
-            session=session,
-            limits=limits,
-            clock=clock,
-            ids=CountingIds(),
-            redactor=redactor,
-            **fields,
-        ) as agent:
-            yield agent, model
+        # A test that waits for ever fails instead.
+        with anyio.fail_after(20):
+            async with Agent(
+                model=model,
+                registry=Registry(tools or (ECHO,)),
+                admission=Admission(policy or Policy()),
+                session=session,
+                limits=limits or Limits(),
+                clock=clock,
+                ids=CountingIds(),
+                redactor=redactor,
+                **fields,
+            ) as agent:
+                yield agent, model
     finally:
         await session.close()
 

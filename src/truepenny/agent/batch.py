@@ -34,7 +34,7 @@ PROGRESS_CHARS = 500
 
 @dataclass(slots=True)
 class _Call:
-    """One call on its way. `announced` is set when it was recorded, `ran` when its tool was let run."""
+    """One call on its way. `announced`: it was recorded. `ran`: its tool was let run."""
 
     call: ToolCall
     shown: Any
@@ -132,7 +132,7 @@ def _unusable(turn: Turn, call: ToolCall, cut: bool) -> Result | None:
     if cut:
         return invalid(
             "message_cut",
-            "The message was cut at its token limit, so this call may be incomplete. It did not run.",
+            "The message was cut at its token limit; this call may be incomplete and did not run.",
             "Send the call again, in a shorter message.",
         )
     if call.arguments is None:

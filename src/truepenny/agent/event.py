@@ -194,7 +194,7 @@ class Repaired(_Fields):
 
 @dataclass(frozen=True, slots=True)
 class Retry(_Fields):
-    """A failed or empty answer is asked for again after `delay` seconds. Nothing of it was shown."""
+    """A failed or empty answer is asked for again in `delay` seconds; no text of it was shown."""
 
     type: ClassVar[str] = "retry"
     turn: str

@@ -268,7 +268,7 @@ class History:
         return replace(call, id=call_id, name=name)
 
     def _new_id(self, stem: str, taken: set[str]) -> str:
-        # Starts at the count of known ids, so that a provider that always says `call_0` costs no scan.
+        # From the count of known ids, so that a provider that always says `call_0` costs no scan.
         number = len(self._ids) + len(taken) + 1
         while (candidate := f"{stem[:48]}-{number}") in self._ids or candidate in taken:
             number += 1

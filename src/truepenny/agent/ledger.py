@@ -2,9 +2,9 @@
 
 Each line is `{"hash": ..., "row": {seq, ts, turn, kind, call, tool, ..., prev}}` in canonical JSON.
 `hash` is the SHA-256 of the row's bytes, `prev` the hash of the row before, so a changed byte, a
-removed or a moved row breaks the chain from there on. The hashes are not keyed: they prove that the file is
-consistent, not who wrote it. Rows cut off at the end leave a consistent file; the `stop` records of
-the transcript hold the head (`{rows, hash}`) to compare with.
+removed or a moved row breaks the chain from there on. The hashes are not keyed: they prove that
+the file is consistent, not who wrote it. Rows cut off at the end leave a consistent file; the
+`stop` records of the transcript hold the head (`{rows, hash}`) to compare with.
 
 A `call` row says what was asked and decided (arguments redacted), an `outcome` row what came of it:
 a view of the tool's `Result` with a digest of its content. Evidence cites calls by id.
@@ -134,7 +134,7 @@ def read_ledger(path: Path) -> tuple[tuple[Record, ...], Verification]:
 
 
 def verify(path: Path, expected: Head | None = None) -> Verification:
-    """Check a ledger; with `expected`, as a transcript recorded it, also that no row was cut off."""
+    """Check a ledger; with `expected`, as a transcript recorded it, also that no row is missing."""
     rows, found = read_ledger(path)
     if not found.intact or expected is None:
         return found

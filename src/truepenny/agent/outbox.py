@@ -9,7 +9,7 @@ import anyio
 from .event import RunEvent, ToolProgress
 
 ROOM = 256
-"""Events that may wait before the turn pauses: several screens of deltas, a few hundred kilobytes."""
+"""Events that may wait before the turn pauses: several screens of deltas."""
 
 
 class Outbox:

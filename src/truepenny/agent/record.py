@@ -49,8 +49,7 @@ class Caps:
 
     def cut_arguments(self, value: Any) -> Any:
         """Return the value, or a marker object if its JSON is too long."""
-        # A third of a million characters cost nothing to measure; encoding small ones twice would.
-        if not self.arguments or (isinstance(value, Mapping) and not value):
+        if not self.arguments:
             return value
         encoded = to_json(value)
         if len(encoded) <= self.arguments:

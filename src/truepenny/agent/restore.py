@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from truepenny.model.message import Text, ToolCall, ToolResultMessage
 from truepenny.tool.outcome import Cause, Outcome
@@ -32,7 +33,7 @@ class Restored:
 
 
 def restore(transcript: Transcript) -> Restored:
-    """Rebuild the history. A call that had been let run and has no result may have had its effect."""
+    """Rebuild the history. A call that was let run and has no result may have had its effect."""
     history, repairs, unusable = History(), list[Repair](), 0
     ran: set[str] = set()
     for record in transcript.records:
@@ -76,7 +77,7 @@ def _pending(transcript: Transcript) -> tuple[Steer, ...]:
             waiting.pop(str(record.get("steer")), None)
         elif kind == "stop":
             dropped = record.get("undelivered")
-            for name in dropped if isinstance(dropped, list) else ():
+            for name in cast("list[object]", dropped) if isinstance(dropped, list) else ():
                 waiting.pop(str(name), None)
     return tuple(waiting.values())
 

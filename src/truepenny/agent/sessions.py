@@ -11,14 +11,16 @@ id that is no plain name is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from truepenny.errors import UsageError
+from truepenny.model.message import Text
 from truepenny.system.clock import Clock, SystemClock, timestamp
+from truepenny.system.directories import ensure
 from truepenny.system.ids import Ids, RandomIds
 from truepenny.system.lock import Lock
 from truepenny.system.scope import UserScope
@@ -26,9 +28,9 @@ from truepenny.text.redact import Redactor
 
 from . import ledger as ledgers
 from . import transcript as transcripts
-from .journal import Journal, make_folder
+from .journal import Journal
 from .ledger import Head, Ledger, read_ledger
-from .record import Record
+from .record import Record, decode_message
 from .restore import Restored, restore
 from .session import Session
 from .stats import moment
@@ -44,7 +46,7 @@ class NoSession(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class SessionEntry:
-    """One line of a list of sessions. `started` is empty and `readable` false for a damaged file."""
+    """One line of a list of sessions. An unreadable one has no `started`, model or prompt."""
 
     id: str
     started: str
@@ -88,8 +90,8 @@ class SessionStore:
         """
         session_id = self._ids.new("session")
         folder = self.path(session_id)
-        make_folder(folder)
-        make_folder(folder / "scratch")
+        for missing in (folder.parent.parent, folder.parent, folder, folder / "scratch"):
+            ensure(missing)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._lock(folder))
             journal = Journal.create(folder / transcripts.FILE_NAME)
@@ -99,7 +101,10 @@ class SessionStore:
             ledger_journal = Journal.create(folder / ledgers.FILE_NAME)
             stack.callback(ledger_journal.close)
             ledger = Ledger(ledger_journal, Head(), set())
-            return self._session(folder, writer, ledger, stack.pop_all())
+            session = self._session(folder, writer, ledger, stack.pop_all())
+        if journal.warning:
+            session.note("", "notice", kind="not_durable", message=journal.warning)
+        return session
 
     async def open(self, session_id: str) -> Session:
         """Open a session to go on with it.
@@ -116,7 +121,7 @@ class SessionStore:
                     where=str(found.path),
                     remedy="Start a new session; the file stays as it is.",
                 )
-            make_folder(folder / "scratch")
+            ensure(folder / "scratch")
             restored = restore(found)
             journal, unfinished = Journal.reopen(folder / transcripts.FILE_NAME)
             stack.callback(journal.close)
@@ -135,7 +140,7 @@ class SessionStore:
         """Read a session's transcript. Raises NoSession."""
         return read_transcript(self._existing(session_id) / transcripts.FILE_NAME)
 
-    def list(self) -> list[SessionEntry]:
+    def list(self) -> Sequence[SessionEntry]:
         """Return the user's sessions, newest first; damaged ones too, marked."""
         root = self._scope.path(self.user)
         try:
@@ -182,7 +187,7 @@ class SessionStore:
         )
 
     def _ledger(self, folder: Path) -> tuple[Ledger, str]:
-        """Open the ledger to go on with; a damaged one is set aside, with the reason, and begun anew."""
+        """Open the ledger to go on with; a damaged one is set aside, and why, and begun anew."""
         path = folder / ledgers.FILE_NAME
         rows, found = read_ledger(path)
         if found.intact:
@@ -208,9 +213,8 @@ def _entry(session_id: str, path: Path) -> SessionEntry:
 
 def _first_prompt(found: Transcript) -> str:
     for record in found.records:
-        content = record.get("content")
-        if record.get("role") == "user" and isinstance(content, list):
-            for part in content:
-                if isinstance(part, dict) and isinstance(part.get("text"), str):
-                    return " ".join(part["text"].split())[:PREVIEW_CHARS]
+        message = decode_message(record) if record.get("role") == "user" else None
+        if message is not None and record["type"] == "message":
+            text = " ".join(part.text for part in message.content if isinstance(part, Text))
+            return " ".join(text.split())[:PREVIEW_CHARS]
     return ""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 from truepenny.model.usage import Usage, add
 
@@ -125,7 +125,7 @@ def moment(value: Any) -> datetime | None:
     if not isinstance(value, str):
         return None
     try:
-        found = datetime.fromisoformat(cast("str", value))
+        found = datetime.fromisoformat(value)
     except ValueError:
         return None
     return found if found.tzinfo is not None else None

@@ -76,7 +76,7 @@ class Stop:
         return 1
 
     def to_json(self) -> dict[str, Any]:
-        """Return `{kind, detail, message, failure}`; failure is null or `{kind, message, status}`."""
+        """Return `{kind, detail, message, failure}`; failure is null or an object of its fields."""
         failure = self.failure
         return {
             "kind": self.kind.value,

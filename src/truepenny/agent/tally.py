@@ -33,7 +33,7 @@ class Tally:
         self.count_usage(other.usage)
 
     def to_json(self, duration: float) -> Record:
-        """Return `{turns, requests, calls, outcomes, usage, duration}`; unreported usage is null."""
+        """Return `{turns, requests, calls, outcomes, usage, duration}`; null usage: unreported."""
         return {
             "turns": self.turns,
             "requests": self.requests,

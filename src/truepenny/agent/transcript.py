@@ -12,9 +12,9 @@ Line 1 is the header, a `session` record with `v` 1. Each further line is one re
     tool             call, tool, arguments, admission, action_class, runs: written before it runs
     result           call, tool, outcome, failed, facts, content: what the model reads of it
     steer            steer, when, text: accepted
-    repair           kind, where, detail: what the history validator set right; `cut_write` for the file
+    repair           kind, where, detail: set right in the history, or (`cut_write`) in the file
     retry, quirk, learned, notice, error     as the run events of the same name
-    stop             kind, detail, message, failure, answer, totals, ledger, undelivered: a turn's end
+    stop             kind, detail, message, failure, answer, totals, ledger, undelivered: turn's end
 
 Prompts, steers, each call that may change something, and a turn's end are on the disk (fsync)
 before they are acknowledged; the rest is written at once and survives the death of the process.

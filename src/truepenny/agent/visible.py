@@ -1,4 +1,4 @@
-"""What of a model's stream is shown while it comes: redacted, in order, and whether anything was."""
+"""What of a model's stream is shown while it comes: redacted, in order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _Kind = type[TextDelta] | type[ThinkingDelta]
 
 
 class Visible:
-    """Passes deltas on as events. A redactor may hold back the end of a text until it knows more."""
+    """Passes deltas on as events. The redactor holds back the end of a text until it knows more."""
 
     def __init__(self, turn: str, outbox: Outbox, redactor: Redactor) -> None:
         self._turn, self._outbox, self._redactor = turn, outbox, redactor
