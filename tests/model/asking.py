@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import aclosing
+from itertools import pairwise
 from typing import Any
 
 from tests.peers.model_server import ModelServer
@@ -89,3 +90,17 @@ def learned(events: Sequence[ModelEvent]) -> list[tuple[str, str]]:
 
 def streamed_text(events: Sequence[ModelEvent]) -> str:
     return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+def decode(
+    wire: str, stream: bytes, *cuts: int, profile: Profile | None = None
+) -> list[ModelEvent]:
+    """Read bytes without any network."""
+    asked = model(ModelServer(), wire, profile)
+    decoder = asked.decoder(request(), asked.profile)
+    edges = [0, *sorted(cuts), len(stream)]
+    events: list[ModelEvent] = []
+    for left, right in pairwise(edges):
+        if not decoder.ended:
+            events += decoder.feed(stream[left:right])
+    return events if decoder.ended else events + decoder.finish()

@@ -74,7 +74,7 @@ async def test_silence_before_the_first_byte_is_a_first_byte_timeout(wire: str, 
 @every_wire
 async def test_silence_in_the_middle_is_an_idle_timeout(wire: str) -> None:
     reply = Reply(text="something to show first, in many pieces", piece=2, stall=6)
-    failure = await fail(wire, reply, Timeouts(connect=2, first_byte=None, idle=0.15))
+    failure = await fail(wire, reply, Timeouts(connect=2, first_byte=None, idle=0.3))
     assert (failure.kind, failure.phase) == (FailureKind.TIMEOUT, "stream")
     assert failure.partial
 
@@ -93,7 +93,7 @@ async def test_a_slow_answer_is_no_fault_while_it_moves() -> None:
                     b"connection: close\r\n\r\n"
                 )
                 for _ in range(6):
-                    with anyio.move_on_after(0.05):
+                    with anyio.move_on_after(0.12):
                         await stream.receive()
                     await stream.send(b": still here\n\n")
                 await stream.send(b'data: {"choices":[{"delta":{"content":"hi"}}]}\n\n')
@@ -101,7 +101,7 @@ async def test_a_slow_answer_is_no_fault_while_it_moves() -> None:
 
         async with listener, anyio.create_task_group() as group:
             group.start_soon(listener.serve, answer)
-            endpoint = Endpoint("peer", url, timeouts=Timeouts(2, 2, 0.2))
+            endpoint = Endpoint("peer", url, timeouts=Timeouts(2, 2, 0.5))
             events = await collect(WIRES["openai_chat"](endpoint, Profile("m")))
             assert message_of(events).text == "hi"
             group.cancel_scope.cancel()
@@ -128,7 +128,8 @@ async def test_silence_after_the_stop_reason_loses_nothing(wire: str) -> None:
     count = len(frames(wire, reply, {"stream_options": {"include_usage": True}}, 1))
     stalled = replace(reply, stall=count - _STOPPED[wire])
     with ModelServer([stalled]) as server:
-        message = message_of(await collect(model(server, wire, timeouts=QUICK)))
+        asked = model(server, wire, timeouts=Timeouts(5, 5, 0.5))
+        message = message_of(await collect(asked))
     assert (message.text, message.stop) == ("hi", StopReason.END_TURN)
 
 
