@@ -6,10 +6,13 @@ import json
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from truepenny.demo.cluster import PracticeCluster
 from truepenny.demo.world import World
@@ -164,3 +167,35 @@ async def test_a_server_that_hangs_is_given_up_in_time() -> None:
     assert (result.outcome, result.facts.cause) == (Outcome.INTERRUPTED, Cause.TIMEOUT)
     assert result.facts.leg is Leg.TRANSPORT
     assert result.facts.duration < 6
+
+
+async def test_a_cache_that_cannot_be_written_costs_speed_alone(reader: Reader) -> None:
+    cluster = reader.cluster
+    readonly = replace(cluster, kubectl=replace(cluster.kubectl, cache=Path("/proc/no")))
+    assert (await read(Reader(readonly), "get pods -n shop")).outcome is Outcome.SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("user", "outcome", "reason"),
+    [
+        ({"token": "wrong"}, Outcome.CHANNEL_FAILED, "unauthorized"),
+        ({"exec": {"command": "no-such"}}, Outcome.MISSING_DEPENDENCY, "credential_plugin"),
+        ({"exec": {"command": "false"}}, Outcome.CHANNEL_FAILED, "credential_plugin"),
+    ],
+)
+async def test_credentials_that_do_not_work(
+    reader: Reader, tmp_path: Path, user: dict[str, Any], outcome: Outcome, reason: str
+) -> None:
+    config = yaml.safe_load(Path(reader.cluster.kubeconfig).read_text(encoding="utf-8"))
+    if "exec" in user:
+        user["exec"] |= {
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "interactiveMode": "Never",
+        }
+    config["users"][0]["user"] = user
+    (tmp_path / "config").write_text(yaml.safe_dump(config), encoding="utf-8")
+    cluster = Clusters.from_kubeconfig(tmp_path / "config", env=os.environ).get(None)
+    assert isinstance(cluster, Cluster)
+    result = await read(Reader(cluster), "get pods -n shop")
+    assert (result.outcome, result.facts.reason) == (outcome, reason)
+    assert result.facts.completeness.state == "unknown"
