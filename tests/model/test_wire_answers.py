@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,7 +25,14 @@ from tests.model.asking import (
 from tests.peers.model_frames import data, frames, named
 from tests.peers.model_script import Call, Counts, Reply, drop_last, insert, repeat
 from tests.peers.model_server import ModelServer
-from truepenny.model.event import MessageEnd, ModelEvent, StreamFailed, ToolCallDelta, ToolCallEnd
+from truepenny.model.event import (
+    MessageEnd,
+    ModelEvent,
+    StreamFailed,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
 from truepenny.model.failure import FailureKind
 from truepenny.model.message import (
     AssistantMessage,
@@ -71,6 +79,13 @@ async def test_an_answer_with_everything(wire: str) -> None:
     typed = "".join(event.json for event in events if isinstance(event, ToolCallDelta))
     assert typed == first.raw + second.raw
     assert quirks(events) == []
+
+
+@every_wire
+async def test_an_answer_in_single_bytes_over_the_network(wire: str) -> None:
+    whole = message_of(await ask(wire, FULL))
+    bytewise = message_of(await ask(wire, replace(FULL, split=1)))
+    assert bytewise.content == whole.content
 
 
 @every_wire
@@ -161,7 +176,16 @@ def test_a_field_of_any_other_shape_never_crashes(wire: str, data_: st.DataObjec
         target[last] = data_.draw(_SHAPES)
         events[number] = head + b"data: " + json.dumps(value).encode() + b"\n\n"
     got = decode(wire, b"".join(events))
-    assert isinstance(got[-1], MessageEnd | StreamFailed)
+    if isinstance(failure := got[-1], StreamFailed):
+        assert failure.failure.message
+        return
+    message = message_of(got)
+    begun = [event.id for event in got if isinstance(event, ToolCallStart)]
+    calls = [call.id for call in message.tool_calls]
+    assert sorted(begun) == sorted(calls) and len(set(calls)) == len(calls)
+    for other in WIRES:
+        asked = model(ModelServer(), other)
+        assert json.loads(asked.encode(request(user("a"), message), asked.profile))
 
 
 # Calls
