@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from truepenny.command.kubectl_flag import FAMILIES, GLOBAL, VERBS, Flag
+from truepenny.command.kubectl_flag import FAMILIES, GLOBAL, VERBS, WHY, Flag, FlagRefusal
 
 _beside = Path(sys.executable).with_name("kubectl")
 KUBECTL = str(_beside) if _beside.exists() else shutil.which("kubectl")
@@ -53,6 +53,12 @@ def test_the_families_lead_to_verbs() -> None:
         f"{family} {member}" for family, members in FAMILIES.items() for member in members.values()
     }
     assert named == {verb for verb in VERBS if " " in verb}
+
+
+def test_every_refusal_says_why() -> None:
+    assert set(WHY) == set(FlagRefusal)
+    used = {flag.refusal for flags in (GLOBAL, *VERBS.values()) for flag in flags}
+    assert used - {None} == set(FlagRefusal)
 
 
 def test_no_short_form_means_two_flags_of_one_verb() -> None:

@@ -12,8 +12,9 @@ import anyio
 import pytest
 
 from truepenny.execute.command import CaptureLimits, Command
-from truepenny.execute.ending import ByteCounts, Cause, ExitFact
+from truepenny.execute.ending import ByteCounts, Cause, ExitFact, Outcome
 from truepenny.execute.execution import StartFault
+from truepenny.execute.outcome import classify
 from truepenny.execute.process import run
 from truepenny.text.bound import Limits
 from truepenny.text.redact import Redactor
@@ -126,6 +127,31 @@ async def test_cancelling_ends_the_group_before_it_propagates() -> None:
         await run(python(code), on_output=note)
     assert scope.cancelled_caught
     assert not any(alive(int(pid)) for pid in "".join(seen).split())
+
+
+async def test_a_listener_that_fails_leaves_nothing_behind() -> None:
+    seen: list[int] = []
+
+    def fail(_: str, text: str) -> None:
+        seen.append(int(text))
+        raise RuntimeError("listener")
+
+    code = "import os, time\nos.write(1, b'%d\\n' % os.getpid())\ntime.sleep(60)"
+    with pytest.raises(ExceptionGroup):
+        await run(python(code), on_output=fail)
+    assert not alive(seen[0])
+
+
+async def test_a_status_that_somebody_else_took_stays_unknown() -> None:
+    def steal(_: str, text: str) -> None:
+        os.waitpid(int(text), 0)
+
+    code = "import os\nos.write(1, b'%d\\n' % os.getpid())"
+    done = await run(python(code), on_output=steal)
+    assert done.exit == ExitFact()
+    assert done.cause is None
+    meaning = classify(done)
+    assert (meaning.outcome, meaning.reason) == (Outcome.INTERRUPTED, "exit_unknown")
 
 
 async def test_the_output_cap_stops_the_process() -> None:

@@ -31,6 +31,18 @@ class FlagRefusal(StrEnum):
     """Nothing that reading needs."""
 
 
+WHY: dict[FlagRefusal, str] = {
+    FlagRefusal.CONNECTION: "the server is that of the bound cluster; name the cluster instead",
+    FlagRefusal.IDENTITY: "the identity is that of the bound cluster",
+    FlagRefusal.LOCAL_FILE: "files of this machine are not read or written; name the object",
+    FlagRefusal.RAW: "API paths are not asked; name the type of the object",
+    FlagRefusal.TEMPLATE: "templates are not used; -o json shows every field",
+    FlagRefusal.WIRE_LOG: "requests and responses are not logged",
+    FlagRefusal.UNNEEDED: "reading does not need it",
+}
+"""What a person or a model is told, each with the way that works."""
+
+
 @dataclass(frozen=True, slots=True)
 class Flag:
     """One flag by its long name without dashes. A switch takes no separate value."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .kubectl_flag import FAMILIES, GLOBAL, VERBS, Flag
+from .kubectl_flag import FAMILIES, GLOBAL, VERBS, WHY, Flag
 
 _TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
 _FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
@@ -189,6 +189,9 @@ class _Parser:
         if flag.refusal is not None:
             # The value is left out: it may be a credential.
             matched = token.partition("=")[0] if token.startswith("--") else f"-{flag.short}"
-            self._fault(flag.refusal.value, matched, f"--{flag.name} is not allowed here")
+            spelling = f"-{flag.short}" if flag.name == flag.short else f"--{flag.name}"
+            self._fault(
+                flag.refusal.value, matched, f"{spelling} is not allowed: {WHY[flag.refusal]}"
+            )
             return
         self._parsed.settings.append(Setting(flag, value))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from contextlib import suppress
 from functools import partial
 
 import anyio
@@ -34,7 +35,8 @@ class Child:
         except (AttributeError, OSError):
             # Not Linux, or a kernel without it: a thread waits and leaves the status in place.
             wait = partial(os.waitid, os.P_PID, self._pid, os.WEXITED | os.WNOWAIT)
-            await anyio.to_thread.run_sync(wait, abandon_on_cancel=True)
+            with suppress(ChildProcessError):  # It is gone, and somebody else took its status.
+                await anyio.to_thread.run_sync(wait, abandon_on_cancel=True)
             return
         try:
             await anyio.wait_readable(descriptor)
