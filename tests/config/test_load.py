@@ -83,8 +83,8 @@ def test_a_named_file_is_used_and_must_exist(place: Place, tmp_path: Path) -> No
             "providers.a.models.m.context_window",
         ),
         (
-            "[[redact.rules]]\nname = 'a'\npattern = 'b'\npatern = 'c'\n",
-            4,
+            "[[redact.rules]]\nname = 'a'\nanchor = 'ab'\npattern = 'b'\npatern = 'c'\n",
+            5,
             "redact.rules[0].pattern",
         ),
     ],
@@ -126,8 +126,18 @@ def test_a_stray_variable_is_warned_about_and_foreign_ones_are_not(place: Place)
         ("[model]\neffort = 'huge'\n", "2:1", "model.effort", "'huge'"),
         ("[providers.'a/b']\nwire='local'\n", "1:1", 'providers."a/b"', "'a/b'"),
         ("[providers.a]\nbase_url = 'host'\n", "2:1", "providers.a.base_url", "'host'"),
-        ("[[redact.rules]]\nname = 'a'\npattern = '('\n", "3:1", "redact.rules[0].pattern", "'('"),
-        ("[[redact.rules]]\nname = 'a'\n", "1:1", "redact.rules[0].pattern", "missing"),
+        (
+            "[[redact.rules]]\nname = 'a'\nanchor = 'ab'\npattern = '('\n",
+            "4:1",
+            "redact.rules[0].pattern",
+            "'('",
+        ),
+        (
+            "[[redact.rules]]\nname = 'a'\nanchor = 'ab'\n",
+            "1:1",
+            "redact.rules[0].pattern",
+            "missing",
+        ),
         ("[redact]\nvalues = 'x'\n", "2:1", "redact.values", "[secret]"),
     ],
 )
@@ -223,7 +233,7 @@ def test_environment_values_are_read_by_type(place: Place) -> None:
         "TRUEPENNY_RUN__READ_ONLY": "Yes",
         "TRUEPENNY_RUN__TIMEOUT": "1.5",
         "TRUEPENNY_REDACT__VALUES": "env:A, file:/b",
-        "TRUEPENNY_REDACT__RULES": '[{"name": "a", "pattern": "b", "extra": 1}]',
+        "TRUEPENNY_REDACT__RULES": '[{"name": "a", "anchor": "ab", "pattern": "b", "extra": 1}]',
         "TRUEPENNY_PROVIDERS__MY_VLLM__API_KEY": "env:K",
         "TRUEPENNY_PROVIDERS__OTHER__MODELS": '{"q:8b": {"images": false}}',
         "TRUEPENNY_CLUSTERS__PROD__PRODUCTION": "true",
@@ -244,9 +254,11 @@ def test_environment_values_are_read_by_type(place: Place) -> None:
 
 
 def test_loading_costs_little_beside_pydantic() -> None:
+    # Pydantic imports half of itself for the first model that anybody defines.
     script = (
-        "import pydantic, time, pathlib, types\n"
-        "from pydantic import BaseModel, SecretStr, field_validator\n"
+        "import time, pathlib, types\n"
+        "from pydantic import BaseModel, Field, SecretStr, field_validator\n"
+        "type('First', (BaseModel,), {})\n"
         "begun = time.process_time()\n"
         "from truepenny.config.load import load\n"
         "load(types.SimpleNamespace(config=pathlib.Path('/nonexistent')), {})\n"

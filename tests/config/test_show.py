@@ -52,8 +52,8 @@ values = ["hunter2", "file:/k"]
 
 
 def test_shown_values_are_toml(tmp_path: Path) -> None:
-    text = '[[redact.rules]]\nname = "a"\npattern = "b\\\\d"\n'
+    text = '[[redact.rules]]\nname = "a"\nanchor = "ab"\npattern = "b\\\\d"\n'
     found = rows(tmp_path, text)
     assert tomllib.loads(f"x = {found['redact.rules'][0]}") == {
-        "x": [{"name": "a", "pattern": "b\\d"}]
+        "x": [{"name": "a", "anchor": "ab", "pattern": "b\\d"}]
     }

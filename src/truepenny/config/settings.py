@@ -228,7 +228,14 @@ class RedactRule(Section):
     name: str = Field(
         pattern=r"^[a-z][a-z0-9_-]{0,62}$", description="Shown in place of what was removed."
     )
-    pattern: str = Field(min_length=1, description="Regular expression of what is removed.")
+    anchor: str = Field(
+        min_length=2,
+        max_length=64,
+        description="Text that every match begins with; clean text costs one search for it.",
+    )
+    pattern: str = Field(
+        min_length=1, description="Regular expression of what is removed, tried at each anchor."
+    )
 
     @field_validator("pattern")
     @classmethod
@@ -248,7 +255,7 @@ class RedactSettings(Section):
         description="Secrets to remove wherever they appear: `env:NAME`, `file:PATH` or text.",
     )
     rules: Annotated[tuple[RedactRule, ...], Field(strict=False)] = Field(
-        default=(), description="Tables of `name` and `pattern`."
+        default=(), description="Tables of `name`, `anchor` and `pattern`."
     )
 
 
