@@ -157,8 +157,7 @@ async def test_text_that_was_shown_when_the_turn_was_stopped_is_kept_as_partial(
         async def close(self) -> None:
             """Nothing to release."""
 
-    async with agent_with(tmp_path, []) as (agent, _):
-        object.__setattr__(agent.setup, "model", Hanging())
+    async with agent_with(tmp_path, [], model=Hanging()) as (agent, _):
         events: list[Any] = []
         async for event in agent.run("go"):
             events.append(event)

@@ -14,6 +14,7 @@ from truepenny.agent.event import RunEvent
 from truepenny.agent.limits import Limits
 from truepenny.agent.sessions import SessionStore
 from truepenny.model.message import Text
+from truepenny.model.request import Model
 from truepenny.system.clock import ManualClock
 from truepenny.system.ids import CountingIds
 from truepenny.text.redact import Redactor
@@ -86,9 +87,10 @@ async def agent_with(
     repeat: bool = False,
     session_id: str | None = None,
     redactor: Redactor | None = None,
+    model: Model | None = None,
     **fields: Any,
 ) -> AsyncGenerator[tuple[Agent, ScriptedModel], None]:
-    model = ScriptedModel(replies, repeat=repeat)
+    scripted = ScriptedModel(replies, repeat=repeat)
     redactor = redactor or Redactor()
     clock = ManualClock()
     store = SessionStore(root, "ada", clock=clock, ids=CountingIds(), redactor=redactor)
@@ -97,7 +99,7 @@ async def agent_with(
         # A test that waits for ever fails instead.
         with anyio.fail_after(20):
             async with Agent(
-                model=model,
+                model=model or scripted,
                 registry=Registry(tools or (ECHO,)),
                 admission=Admission(policy or Policy()),
                 session=session,
@@ -107,7 +109,7 @@ async def agent_with(
                 redactor=redactor,
                 **fields,
             ) as agent:
-                yield agent, model
+                yield agent, scripted
     finally:
         await session.close()
 
