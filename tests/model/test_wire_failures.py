@@ -209,6 +209,39 @@ async def test_only_a_trusted_certificate_is_talked_to(
         assert message_of(await collect(model(server, "openai_chat"))).text == "hi"
 
 
+@pytest.fixture
+def no_proxies(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    return monkeypatch
+
+
+async def test_a_proxy_is_used_for_other_machines(no_proxies: pytest.MonkeyPatch) -> None:
+    with ModelServer([Reply(text="through the proxy")]) as server:
+        no_proxies.setenv("HTTP_PROXY", server.url)
+        endpoint = replace(server.endpoint("openai_chat"), base_url="http://model.invalid/v1")
+        events = await collect(WIRES["openai_chat"](endpoint, Profile("m")))
+    assert message_of(events).text == "through the proxy"
+
+
+async def test_this_machine_is_reached_without_the_proxy(no_proxies: pytest.MonkeyPatch) -> None:
+    no_proxies.setenv("ALL_PROXY", "http://proxy.invalid:1")
+    with ModelServer([Reply(text="direct")]) as server:
+        assert message_of(await collect(model(server, "openai_chat"))).text == "direct"
+
+
+@pytest.mark.parametrize("proxy", ["gopher://user:hunter22@x", "socks5://user:hunter22@x:1"])
+async def test_a_proxy_that_cannot_be_used_is_no_crash_and_is_not_quoted(
+    proxy: str, no_proxies: pytest.MonkeyPatch
+) -> None:
+    no_proxies.setenv("HTTP_PROXY", proxy)
+    endpoint = Endpoint("p", "http://model.invalid/v1")
+    failure = failure_of(await collect(WIRES["openai_chat"](endpoint, Profile("m"))))
+    assert (failure.kind, failure.phase) == (FailureKind.UNKNOWN, "request")
+    assert "hunter22" not in failure.message and "proxy" in failure.message
+
+
 # Status and body
 
 
@@ -366,3 +399,18 @@ def test_plain_http_loads_no_certificates() -> None:
     assert not Endpoint("p", "HTTP://127.0.0.1:1/v1").encrypted
     assert Endpoint("p", "https://api.example/v1").encrypted
     assert Endpoint("p", "api.example").encrypted
+
+
+@pytest.mark.parametrize(
+    ("url", "loopback"),
+    [
+        ("http://127.0.0.1:8080/v1", True),
+        ("http://LOCALHOST/v1", True),
+        ("http://[::1]:1", True),
+        ("https://127.example.com", False),
+        ("http://10.0.0.1", False),
+        ("http://[::1", False),
+    ],
+)
+def test_addresses_of_this_machine(url: str, loopback: bool) -> None:
+    assert Endpoint("p", url).loopback is loopback

@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from ssl import SSLContext
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 import anyio
 from anyio.abc import ByteStream, SocketAttribute, TaskStatus
@@ -116,7 +117,8 @@ class ModelServer:
             buffer += await stream.receive()
         head, _, rest = bytes(buffer).partition(b"\r\n\r\n")
         lines = head.decode("latin-1").split("\r\n")
-        path = lines[0].split(" ")[1]
+        # A client that takes this server for its proxy sends the whole address.
+        path = urlsplit(lines[0].split(" ")[1]).path
         headers = {
             name.strip().lower(): value.strip()
             for name, _, value in (line.partition(":") for line in lines[1:])

@@ -3,7 +3,8 @@
 A client is made at the first request and reused. For a plain `http` endpoint no certificates are
 loaded (that costs more CPU than a whole run of turns). Redirects are not followed: they would
 carry the key and the conversation elsewhere. The standard proxy variables (`HTTPS_PROXY`,
-`HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`) and `SSL_CERT_FILE` are honoured.
+`HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`) are honoured for every host but this machine itself, and
+`SSL_CERT_FILE` names other certificate authorities.
 """
 
 from __future__ import annotations
@@ -60,9 +61,9 @@ class Channel:
             request = client.build_request(
                 "POST", url, content=body, headers=dict(headers), timeout=timeout
             )
-        except (UnicodeEncodeError, httpx2.InvalidURL, OSError) as error:
-            # The text of such an error can quote a header, and so the key.
-            what = "its address, a header or a certificate file cannot be used"
+        except (ValueError, ImportError, OSError, httpx2.InvalidURL) as error:
+            # The text of such an error can quote a header or a proxy, and so a credential.
+            what = "its address, a header, a proxy variable or a certificate file cannot be used"
             raise ChannelFailed(
                 FailureKind.UNKNOWN, f"{type(error).__name__}: {what}", "request"
             ) from None
@@ -107,6 +108,7 @@ class Channel:
             self._client = httpx2.AsyncClient(
                 verify=httpx2.create_ssl_context() if self._endpoint.encrypted else False,
                 follow_redirects=False,
+                trust_env=not self._endpoint.loopback,
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=8),
             )
         return self._client

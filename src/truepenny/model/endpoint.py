@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 CONNECT_SECONDS = 10.0
@@ -54,6 +55,15 @@ class Endpoint:
         except ValueError:
             # No address at all; the request will say so.
             return ""
+
+    @property
+    def loopback(self) -> bool:
+        """Whether it is on this machine: such a server is never looked for behind a proxy."""
+        try:
+            name = urlsplit(self.base_url).hostname or ""
+            return name == "localhost" or ip_address(name).is_loopback
+        except ValueError:
+            return False
 
     @property
     def encrypted(self) -> bool:
