@@ -60,7 +60,7 @@ def _lines(plan: Plan, question: Question) -> Iterator[str]:
     if plan.unreachable:
         yield from _unreachable(plan)
         return
-    if plan.absent:
+    if plan.absent and plan.playbook is None:
         yield from _absent(plan)
         return
     examination = plan.examination
@@ -73,6 +73,11 @@ def _lines(plan: Plan, question: Question) -> Iterator[str]:
         asked, others = list(examination.incidents), []
     if not asked:
         yield from _nothing(plan, others)
+        near = [each for each in others if _mentions(each, plan)] or others[:1]
+        if near:
+            yield from ["", "The nearest that is wrong:", ""]
+            yield from _found(plan, near, question)
+            others = [each for each in others if each not in near]
     elif question.intent is Intent.STEPS:
         yield f"**{_verdict(plan, asked[0])}**"
         yield from _steps(asked[0])
@@ -85,6 +90,9 @@ def _lines(plan: Plan, question: Question) -> Iterator[str]:
             yield f"- and {len(others) - MOST_OTHERS} more"
     if question.intent is not Intent.STEPS:
         yield from _notes(plan)
+    if plan.absent and plan.playbook:
+        names = " or ".join(f'"{name}"' for name in plan.absent)
+        yield f"\nNothing here is called {names}; I looked at {plan.playbook.title}."
     yield from _reach(plan)
 
 
@@ -94,7 +102,7 @@ def _found(plan: Plan, asked: list[Incident], question: Question) -> Iterator[st
     yield f"**{_verdict(plan, first)}**"
     yield ""
     yield f"- **Root:** {code_ref(root.object)}"
-    yield f"- **Cause:** {_capital(root.sentence)} (`{root.cause}`)"
+    yield f"- **Cause:** {root.cause.replace('_', ' ')} (`{root.cause}`)"
     yield f"- **Confidence:** {root.confidence}, because {root.sure_because}"
     yield from ["", "**Evidence**", ""]
     yield from _evidence(root)
@@ -119,18 +127,25 @@ def _found(plan: Plan, asked: list[Incident], question: Question) -> Iterator[st
             yield f"- and {len(rest) - MOST_OTHERS * 2} more"
 
 
+def _mentions(incident: Incident, plan: Plan) -> bool:
+    """Whether the evidence of an incident's root speaks of what was asked about."""
+    names = {ref.name for ref in plan.subject.objects}
+    return any(name in quote.excerpt for name in names for quote in incident.root.evidence)
+
+
 def _verdict(plan: Plan, incident: Incident) -> str:
     """One sentence that names what was asked about and the cause."""
     root = incident.root
-    sentence = _capital(root.sentence)
+    sentence = _capital(root.sentence).rstrip(".")
     if root.cause in SYMPTOMS:
         return f"{sentence}, and what I could read does not say why."
     doubt = "probably " if root.confidence is Confidence.LOW else ""
     asked = next((ref for ref in plan.subject.objects), None)
     names = {ref.name for ref in plan.subject.objects}
-    if asked is None or root.object.name in names:
+    related = {root.object.name, *(ref.name for ref in root.about)}
+    if asked is None or names & related or not plan.subject.touches(incident.objects):
         return f"{'Probably: ' if doubt else ''}{sentence}."
-    return f"{asked.name} is {doubt}affected by another fault: {root.sentence}."
+    return f"For {asked.name} the cause {doubt}lies elsewhere: {root.sentence}."
 
 
 def _nothing(plan: Plan, others: Sequence[Incident]) -> Iterator[str]:
@@ -138,7 +153,15 @@ def _nothing(plan: Plan, others: Sequence[Incident]) -> Iterator[str]:
     gaps = bool(examination and (examination.gaps or examination.needs)) or bool(plan.skipped)
     what = ", ".join(dict.fromkeys(ref.name for ref in plan.subject.objects))
     what = what or ", ".join(f"namespace {space}" for space in plan.subject.namespaces)
-    where = f" with {what}" if what else " in this cluster" if not others else ""
+    where = (
+        f" with {what} itself"
+        if what and others
+        else f" with {what}"
+        if what
+        else " in this cluster"
+        if not others
+        else ""
+    )
     reach = coverage(plan.look.evidence, {})
     if not reach.counts:
         yield "**I could read nothing, so I do not know.**"
@@ -235,8 +258,12 @@ def _brief(incident: Incident) -> str:
 
 
 def _evidence(finding: Finding) -> Iterator[str]:
+    reads: dict[tuple[str, str], list[str]] = {}
     for quote in finding.evidence:
-        yield f"- [{quote.source}] {code(quote.command)}: {code(quote.excerpt)}"
+        reads.setdefault((quote.source, quote.command), []).append(quote.excerpt)
+    for (source, command), excerpts in reads.items():
+        yield f"- [{source}] {code(command)}"
+        yield from (f"  - {code(excerpt)}" for excerpt in excerpts)
 
 
 def _cites(finding: Finding) -> str:

@@ -12,8 +12,8 @@ from .playbook import vocabulary
 
 # A word in one of these places is meant as a name, even when nothing has that name.
 _NAMED = re.compile(
-    r"\b(?:is|are|does|did|do|with|about|of|for|the|in|pods?|deployments?|services?|jobs?|"
-    r"namespaces?|nodes?)\s+[\"'`]?([A-Za-z0-9][A-Za-z0-9.-]*)",
+    r"\b(?=(?:is|are|does|did|do|with|about|of|for|the|in|pods?|deployments?|services?|jobs?|"
+    r"namespaces?|nodes?)\s+[\"'`]?([A-Za-z0-9][A-Za-z0-9.-]*))",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[\"'`]([A-Za-z0-9][A-Za-z0-9./-]*)[\"'`]")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from truepenny.diagnose.triage.engine import Examination, examine
@@ -36,6 +37,8 @@ WIDE_NAMESPACES = 5
 """Namespaces read in full of a larger cluster: those with the most pods that look wrong."""
 SINGLE_PODS = 8
 """Pods read one by one where their namespace's list was cut."""
+MOST_GUESSES = 5
+"""Namespaces tried where their list is refused."""
 NEEDS_AT_ONCE = 8
 """Reads that the rules ask for, made in one round."""
 
@@ -44,6 +47,7 @@ SYMPTOMS = frozenset(
 )
 """Causes that say what does not work and not why: with one of them as the root, it goes on."""
 
+_SPACE = re.compile(r"[a-z0-9][a-z0-9-]{1,62}")
 _SYSTEM = "kube-system"
 
 
@@ -72,13 +76,21 @@ class Look:
     @property
     def pods(self) -> list[PodRow]:
         """The pods of the survey."""
-        return read_pods(self.text(PODS)) or read_pods(self.text(HERE), "")
+        found: list[PodRow] = []
+        for argv, call in self.answers.items():
+            if argv[:2] == ("get", "pods") and "wide" in argv and call.outcome == "success":
+                place = argv[argv.index("-n") + 1] if "-n" in argv else call.namespace
+                found += read_pods(call.body, place)
+        return list(dict.fromkeys(found))
 
     @property
     def candidates(self) -> list[ObjectRef]:
         """Everything with a name that was seen."""
         known = read_namespaces(self.text(NAMESPACES)) + read_names(self.text(THINGS))
-        seen = [*known, *workloads(self.pods, known), *candidates_of(self.evidence)]
+        # What Deployments there are is not in the table where listing them was refused.
+        seen = [*known, *(workloads(self.pods, known) if known else ())]
+        seen += [ObjectRef("Namespace", "", row.namespace) for row in self.pods]
+        seen += candidates_of(self.evidence)
         return list(dict.fromkeys(seen))
 
 
@@ -125,16 +137,24 @@ def plan(look: Look, question: Question, earlier: Subject | None = None) -> Plan
     unreachable = look.failed(PODS)
     if unreachable and unreachable != "forbidden":
         return Plan(look, unreachable=unreachable)
-    if unreachable and HERE.argv not in look.answers and not _named_spaces(look, question):
-        return Plan(look, (HERE,))
+    if unreachable:
+        guesses = [query for query in _guesses(look, question) if query.argv not in look.answers]
+        if guesses:
+            return Plan(look, tuple(guesses))
+        if not look.pods:
+            return Plan(look, unreachable=unreachable)
     subject = find_subject(question.text, look.candidates, vocabulary().ignored)
     if subject.empty and not question.names and earlier is not None:
         subject = earlier
+    playbook = choose(question.words, [ref.kind for ref in subject.objects[:1]])
+    absent: tuple[str, ...] = ()
     if subject.empty and question.names and not _means_all(question, look):
-        return Plan(look, absent=question.names, examination=examine(look.evidence))
-    playbook = choose(question.words, [ref.kind for ref in subject.objects])
+        absent = question.names
+        # A word that speaks of a whole domain is worth a look at it; a mere name is not.
+        if not playbook.words:
+            return Plan(look, absent=absent, examination=examine(look.evidence))
     scope, skipped = _scope(look, subject, question)
-    return _stages(Plan(look, (), subject, playbook, scope=scope, skipped=skipped))
+    return _stages(Plan(look, (), subject, playbook, absent=absent, scope=scope, skipped=skipped))
 
 
 def _stages(begun: Plan) -> Plan:
@@ -170,10 +190,7 @@ def explains(incident: Incident, subject: Subject) -> bool:
 
 
 def _reading(begun: Plan, queries: Sequence[Query]) -> Plan:
-    return Plan(
-        begun.look, tuple(queries), begun.subject, begun.playbook, scope=begun.scope,
-        skipped=begun.skipped,
-    )  # fmt: skip
+    return replace(begun, reads=tuple(queries))
 
 
 def _entry(entry: str, scope: tuple[str, ...] | None) -> list[Query]:
@@ -192,14 +209,13 @@ def _scope(look: Look, subject: Subject, question: Question) -> tuple[tuple[str,
     """Return the namespaces to read, None for all at once, and how many are left out."""
     named = {ref.namespace for ref in subject.objects if ref.namespace}
     named |= {ref.name for ref in subject.objects if ref.kind == "Namespace"}
-    named |= set(subject.namespaces)
+    named |= set(() if subject.objects else subject.namespaces)
     if named:
         return tuple(sorted(named)), 0
-    if look.failed(PODS):
-        spaces = _named_spaces(look, question) or _default_space(look)
-        return tuple(spaces), 0
     rows = look.pods
     spaces = {row.namespace for row in rows}
+    if look.failed(PODS):
+        return tuple(sorted(spaces)), 0
     if len(rows) <= WHOLE_PODS:
         return None, 0
     odd = [row.namespace for row in rows if row.suspicious]
@@ -207,18 +223,17 @@ def _scope(look: Look, subject: Subject, question: Question) -> tuple[tuple[str,
     return tuple(ranked), len(spaces) - len(ranked)
 
 
-def _named_spaces(look: Look, question: Question) -> list[str]:
-    """Namespaces that the question names, where the list of namespaces may be refused."""
+def _guesses(look: Look, question: Question) -> list[Query]:
+    """Where reading across namespaces is forbidden: the namespaces that may be meant.
+
+    Those that the question names; without a list of namespaces, any word of it that could be one.
+    """
     known = {ref.name for ref in read_namespaces(look.text(NAMESPACES))}
-    if known:
-        return [name for name in question.words if name in known]
-    return list(question.names)
-
-
-def _default_space(look: Look) -> list[str]:
-    """The namespace of the context, as the tool's answer states it, else `default`."""
-    answer = look.answers.get(HERE.argv)
-    return [answer.namespace] if answer and answer.namespace else ["default"]
+    ignored = vocabulary().ignored
+    words = [word for word in dict.fromkeys(question.words) if _SPACE.fullmatch(word)]
+    words = [word for word in words if word in known or (not known and word not in ignored)]
+    spaces = words or sorted(known)
+    return [HERE, *(Query(("get", "pods", "-n", s, "-o", "wide")) for s in spaces[:MOST_GUESSES])]
 
 
 def _cut_pods(look: Look, scope: tuple[str, ...] | None) -> list[Query]:

@@ -52,7 +52,14 @@ class Coverage:
 
     def missing(self) -> tuple[str, ...]:
         """Say what was not looked at, each with the reason."""
-        found = [f"{what}: {why}" for what, why in self.gaps.items()]
+        grouped: dict[tuple[str, str], list[str]] = {}
+        for what, why in self.gaps.items():
+            thing, _, place = what.partition(" in ")
+            grouped.setdefault((place, why), []).append(thing)
+        found = [
+            f"{', '.join(things)}{f' in {place}' if place else ''}: {why}"
+            for (place, why), things in grouped.items()
+        ]
         if self.unasked:
             found.append(f"{', '.join(self.unasked)}: not asked for")
         return tuple(found)

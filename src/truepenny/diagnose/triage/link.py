@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 
 from .finding import Confidence, Finding, ObjectRef, Severity
 
+_PAST = frozenset({"restarted_in_the_past"})
+"""Causes that are over, also when asked about."""
+
 _SEVERITY = {Severity.CRITICAL: 0, Severity.WARNING: 1, Severity.INFO: 2}
 _CONFIDENCE = {Confidence.HIGH: 0, Confidence.MEDIUM: 1, Confidence.LOW: 2}
 
@@ -48,7 +51,8 @@ def incidents(findings: Sequence[Finding], subjects: Sequence[ObjectRef] = ()) -
     """Group linked findings by root, the most relevant first.
 
     Relevance: touches what was asked about, then severity, then confidence, then how much it
-    explains. `info` findings are no incidents and are left out unless they explain something.
+    explains. `info` findings are left out unless they explain something or are the state of what
+    was asked about (a suspended job, a paused rollout).
     """
     causes: dict[tuple[str, ObjectRef], Finding] = {}
     for finding in findings:
@@ -67,12 +71,14 @@ def incidents(findings: Sequence[Finding], subjects: Sequence[ObjectRef] = ()) -
         if root.key != finding.key and finding.severity is not Severity.INFO:
             members.append(finding)
     by_key = {finding.key: finding for finding in findings}
+    asked = frozenset(subjects)
     groups = [
         Incident(by_key[key], tuple(members))
         for key, members in found.items()
-        if members or by_key[key].severity is not Severity.INFO
+        if members
+        or by_key[key].severity is not Severity.INFO
+        or (by_key[key].object in asked and by_key[key].cause not in _PAST)
     ]
-    asked = frozenset(subjects)
     groups.sort(key=lambda group: _rank(group, asked))
     return groups
 

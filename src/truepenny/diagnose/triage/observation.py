@@ -15,6 +15,8 @@ _FORBIDDEN = re.compile(r"^Error from server \(Forbidden\): ([a-z0-9.-]+)", re.M
 _NO_KIND = re.compile(r"the server doesn't have a resource type \"([^\"]+)\"")
 _CUT_KEY = "_cut"
 """Set by the kubectl tool in a list of which not all items are shown."""
+_MASK_FOR_BRACE = re.compile(r":(\[REDACTED:[^\]\"]+\])(?=\")")
+_BARE_MASK = re.compile(r":(\[REDACTED:[^\]\"]+\])(?=[,}\]])")
 _DECODER = json.JSONDecoder()
 
 
@@ -112,12 +114,20 @@ def decode(text: str) -> tuple[list[Object] | None, bool]:
     if start < 0:
         return None, False
     start = text.index("{", start)
-    try:
-        value, _ = _DECODER.raw_decode(text, start)
-    except ValueError:
-        salvaged = _salvage(text, start)
-        return (salvaged, False) if salvaged else (None, False)
-    return unpack(value)
+    # Masking text that is JSON can eat an opening brace or leave a mask without quotes.
+    for written in (text, _mend(text)):
+        try:
+            return unpack(_DECODER.raw_decode(written, start)[0])
+        except ValueError:
+            continue
+    salvaged = _salvage(_mend(text), start)
+    return (salvaged, False) if salvaged else (None, False)
+
+
+def _mend(text: str) -> str:
+    """Make JSON of text in which masks stand bare: `:[REDACTED:x]"a":1}` and `:[REDACTED:x],`."""
+    opened = _MASK_FOR_BRACE.sub(r':{"_masked":"\1",', text)
+    return _BARE_MASK.sub(r':"\1"', opened)
 
 
 def unpack(value: Any) -> tuple[list[Object] | None, bool]:

@@ -25,6 +25,8 @@ _KINDS = (
     "Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Service", "Ingress",
     "HorizontalPodAutoscaler", "PersistentVolumeClaim", "Certificate", "Pod", "Node", "Namespace",
 )  # fmt: skip
+WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job"})
+"""Kinds that run something of their own."""
 KIND_WORDS = {
     "pod": "Pod", "po": "Pod", "deployment": "Deployment", "deploy": "Deployment",
     "statefulset": "StatefulSet", "sts": "StatefulSet", "daemonset": "DaemonSet",
@@ -54,9 +56,12 @@ class Subject:
     def touches(self, objects: Iterable[ObjectRef]) -> bool:
         """Whether any of the objects is meant."""
         return any(
-            ref in self.objects or (not self.objects and ref.namespace in self.namespaces)
-            for ref in objects
+            ref in self.objects or (not self.objects and self._within(ref)) for ref in objects
         )
+
+    def _within(self, ref: ObjectRef) -> bool:
+        space = ref.name if ref.kind == "Namespace" else ref.namespace
+        return space in self.namespaces
 
 
 def words_of(question: str) -> list[str]:
@@ -97,6 +102,14 @@ def find_subject(
     best = max(score for score, _ in scored)
     # A namespace named outright beats a part of some object's name.
     if best < JOINED and inside:
+        return Subject(namespaces=inside)
+    # A namespace and, say, an Ingress of one name: the whole is meant rather than the part.
+    best_refs = [ref for score, ref in scored if score == best]
+    if (
+        best <= EXACT + 1
+        and inside
+        and all(ref.name in inside and ref.kind not in WORKLOADS for ref in best_refs)
+    ):
         return Subject(namespaces=inside)
     chosen = [ref for score, ref in scored if score >= best - (0 if best > EXACT else 1)]
     chosen.sort(key=_order)

@@ -56,8 +56,8 @@ DESCRIPTION = (
     "image pulls, missing configuration, probes, scheduling, quotas, services, ingresses, jobs, "
     "autoscalers, rollouts, nodes, DNS, storage, certificates, admission). Reads only. Each "
     "finding has the object, the cause, quoted evidence with its command, a confidence, what was "
-    "not checked and a next step; symptoms are folded under their cause. Start here, then verify the "
-    "evidence that matters with kubectl. What a failed read hides is listed as not checked."
+    "not checked and a next step; symptoms are folded under their cause. Start here, then verify "
+    "the evidence that matters with kubectl. What a failed read hides is listed as not checked."
 )
 
 

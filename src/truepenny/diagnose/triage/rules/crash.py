@@ -150,6 +150,11 @@ def explain(
         told = None
     if told and answer:
         pattern, found, line = told
+        words["note"] = ""
+        if pattern.cause == "dns_failure":
+            words["note"] = dependency.missing_service(
+                case, on.namespace, words | captured(found.groupdict())
+            )
         words |= settings_source(item, container, str(words.get("path", "")))
         words |= captured(found.groupdict())
         evidence.append(quote(answer, line.strip()))

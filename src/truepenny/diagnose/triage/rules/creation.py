@@ -6,11 +6,18 @@ from collections.abc import Iterator
 
 from truepenny.diagnose.triage.case import Case, message_of, quote, quote_event
 from truepenny.diagnose.triage.evidence import Item
-from truepenny.diagnose.triage.fields import at, condition, mapping, number, text
+from truepenny.diagnose.triage.fields import at, condition, mapping, name, number, objects, text
 from truepenny.diagnose.triage.finding import Confidence, Finding, ObjectRef, Quote
+from truepenny.diagnose.triage.query import Query
 from truepenny.diagnose.triage.table import match
 
 from .crash import captured
+
+WEBHOOKS = Query(
+    ("get", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "-o", "json"),
+    "which configuration the webhook belongs to",
+)
+"""All admission webhooks; they are few, and each names the service that answers for it."""
 
 _KINDS = ("replicasets", "statefulsets", "daemonsets", "jobs")
 
@@ -45,6 +52,9 @@ def creation_refused(case: Case) -> Iterator[Finding]:
                 ranges = case.require("limitranges", item.ref.namespace, "which range bounds it")
                 about += [each.ref for each in ranges]
                 words["range"] = ", ".join(each.ref.name for each in ranges)
+            if words.get("webhook"):
+                about += _webhooks(case, str(words["webhook"]), evidence)
+                words["configuration"] = ", ".join(str(ref) for ref in about)
             yield case.finding(
                 told[0].cause if told else "creation_refused",
                 owner,
@@ -55,6 +65,28 @@ def creation_refused(case: Case) -> Iterator[Finding]:
                 creator=f"{item.ref.kind} {item.ref.name}",
                 **words,
             )
+
+
+def _webhooks(case: Case, webhook: str, evidence: list[Quote]) -> list[ObjectRef]:
+    """Return the configurations that hold a webhook, and quote where it sends requests to."""
+    answer = case.read(WEBHOOKS)
+    found: list[ObjectRef] = []
+    for obj in answer.objects if answer else ():
+        for each in objects(obj, "webhooks"):
+            if answer and text(each, "name") == webhook:
+                ref = ObjectRef(text(obj, "kind"), "", name(obj))
+                found.append(ref)
+                service = mapping(each, "clientConfig", "service")
+                target = f"{text(service, 'namespace')}/{text(service, 'name')}"
+                shown = target if service else text(each, "clientConfig", "url")
+                policy = text(each, "failurePolicy")
+                excerpt = f"{ref}: webhook {webhook}: sends to {shown}, failurePolicy={policy}"
+                evidence.append(quote(answer, excerpt))
+                if service:
+                    found.append(
+                        ObjectRef("Service", text(service, "namespace"), text(service, "name"))
+                    )
+    return found
 
 
 def _quota(case: Case, ref: ObjectRef) -> list[Quote]:

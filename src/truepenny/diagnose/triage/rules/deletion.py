@@ -19,6 +19,7 @@ _KINDS = (
     "services",
     "deployments",
     "statefulsets",
+    "certificates.cert-manager.io",
     "jobs",
     "ingresses",
 )
@@ -70,7 +71,12 @@ def _namespace(case: Case, item: Item) -> Finding:
         because="the namespace's conditions state it"
         if len(evidence) > 1
         else "its conditions say nothing",
-        explained_by=[],
+        explained_by=[
+            other.ref
+            for kind in _KINDS
+            for other in case.all(kind, item.ref.name)
+            if _stuck(case, other)
+        ],
         since=text(item.obj, "metadata", "deletionTimestamp"),
     )
 

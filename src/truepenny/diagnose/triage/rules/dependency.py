@@ -36,6 +36,10 @@ def service_of(case: Case, within: str, host: str) -> list[ObjectRef]:
         ) == host:
             found.append(ref)
             found.extend(behind(case, ref))
+    for pod in case.all("pods"):
+        # A headless Service resolves to its pods' own addresses.
+        if host and text(pod.obj, "status", "podIP") == host:
+            found.append(case.owner(pod.obj))
     if not found and not parts[-1].isdigit():
         found.append(ObjectRef("Service", where, short))
         found.extend(
@@ -72,9 +76,22 @@ def explanations(
     """Return the objects whose own fault would explain what a log line of this cause says."""
     found = named(case, within, words)
     if cause == "dns_failure":
+        found = [ref for ref in found if case.evidence.find(ref)]
         case.require("pods", "kube-system", "whether the cluster's DNS runs")
         return [*dns_workloads(case), *found]
     if cause == "certificate_rejected":
         kind = "certificates.cert-manager.io"
         return [*found, *(item.ref for item in case.require(kind, within, "which one expired"))]
     return found
+
+
+def missing_service(case: Case, within: str, words: Mapping[str, object]) -> str:
+    """Say that a host name means no Service of the namespace, where that is known."""
+    host = str(words.get("host") or "").rstrip(".")
+    parts = host.split(".")
+    inside = len(parts) == 1 or (len(parts) > 1 and parts[1] == within)
+    if not host or not inside or not case.known("services", within):
+        return ""
+    if case.evidence.find(ObjectRef("Service", within, parts[0])):
+        return ""
+    return f"; there is no Service {parts[0]} in namespace {within}"

@@ -41,7 +41,8 @@ def job_failed(case: Case) -> Iterator[Finding]:
             )
         ]
         pods.sort(key=lambda pod: text(pod.obj, "metadata", "creationTimestamp"), reverse=True)
-        why = _why(case, pods, item)
+        # At its deadline a Job's pods are stopped: how they ended is no reason then.
+        why = None if reason == "DeadlineExceeded" else _why(case, pods, item)
         if why:
             yield why
         yield case.finding(

@@ -29,12 +29,13 @@ def service_selector(case: Case) -> Iterator[Finding]:
             if found and at(found.obj, "spec", "replicas") == 0:
                 shown = f"{found.ref.kind} {found.ref.name}: spec.replicas=0"
                 yield case.finding(
-                    "service_scaled_to_zero",
-                    ref,
+                    "scaled_to_zero",
+                    found.ref,
                     [*evidence, quote(found.source, shown)],
                     confidence=Confidence.HIGH,
                     because="the workload behind it asks for no pods",
-                    workload=f"{found.ref.kind} {found.ref.name}",
+                    about=[ref],
+                    service=ref.name,
                 )
             else:
                 yield _unready(case, item, evidence, behind)
@@ -52,7 +53,7 @@ def service_selector(case: Case) -> Iterator[Finding]:
             because="no pod of the namespace carries these labels",
             about=[case.owner(near.obj)] if near else [],
             selector=wanted,
-            near=f" The nearest pod, {name(near.obj)}, has {_differing(selector, near)}."
+            near=f"; the nearest pod, {name(near.obj)}, has {_differing(selector, near)}"
             if near
             else "",
         )

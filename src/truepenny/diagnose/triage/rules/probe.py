@@ -94,6 +94,7 @@ def _with_log(
             because="the container's own log says so while its probe fails",
             explained_by=dependency.explanations(case, pattern.cause, owner.namespace, words),
             part=f"container {container.name}",
+            note=dependency.missing_service(case, owner.namespace, words),
             flag="",
             restarts=container.restarts,
             code="none",

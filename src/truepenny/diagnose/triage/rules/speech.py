@@ -44,6 +44,7 @@ def subject_log(case: Case) -> Iterator[Finding]:
                 explained_by=dependency.explanations(case, pattern.cause, ref.namespace, words),
                 severity=Severity.WARNING,
                 part=f"container {container.name}",
+                note=dependency.missing_service(case, ref.namespace, words),
                 container=container.name,
                 pod=name(item.obj),
                 flag="",
