@@ -160,6 +160,26 @@ def test_kubectl_sees_faults_as_from_a_real_server(tmp_path: Path) -> None:
         assert said in done.stderr, fault
 
 
+def test_faults_of_exec(tmp_path: Path) -> None:
+    if not binaries():
+        pytest.skip("no kubectl here")
+    spec = {"containers": [{"name": "c"}]}
+    status = {"phase": "Running", "containerStatuses": [{"name": "c", "state": {"running": {}}}]}
+    world = SmallWorld([make("Pod", "p", spec=spec, status=status)])
+    world.commands["hostname"] = (b"p\n", b"", 0)
+    for fault, printed in (
+        ("status:403:exec", ""),
+        ("garbage:exec", "p\n"),
+        ("cut:exec", "p\n"),
+        ("slow:1ms:exec", "p\n"),
+    ):
+        with PracticeCluster(world, [fault]) as cluster:
+            kubectl = Kubectl(cluster, tmp_path / fault, binaries()[0])
+            done = kubectl("exec", "-n", "shop", "p", "--", "hostname")
+        assert done.stdout == printed, fault
+        assert (done.returncode == 0) is fault.startswith("slow"), fault
+
+
 def test_kubectl_waits_out_a_429(tmp_path: Path) -> None:
     if not binaries():
         pytest.skip("no kubectl here")

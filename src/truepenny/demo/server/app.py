@@ -41,6 +41,7 @@ REQUESTS_KEPT = 10_000
 GARBAGE = b"\x00\xff<html><body>upstream proxy: this is not the API</body></html>\n"
 
 _SWITCHING = 101  # what an accepted WebSocket is logged as
+_NORMAL, _BROKEN = 1000, 1011  # WebSocket close codes
 _NO_ANSWER = 0  # logged where the client never got a status
 
 
@@ -115,11 +116,7 @@ class PracticeApp:
 
     async def _http(self, request: Request, receive: Receive, send: Send) -> None:
         target = self._target(request)
-        strikes = self._strikes(request, target)
-        for fault in strikes:
-            if fault.action == "slow":
-                await self._clock.sleep(fault.delay)
-        failure = next((fault for fault in strikes if fault.action != "slow"), None)
+        failure = await self._failure(request, target)
         if failure and failure.action == "hang":
             self._record(request, target, _NO_ANSWER)
             await self._until_gone(receive)
@@ -140,9 +137,16 @@ class PracticeApp:
             # Ending without the last body message makes the server drop the connection.
             return
 
-    def _strikes(self, request: Request, target: Target | None) -> tuple[Fault, ...]:
+    async def _failure(self, request: Request, target: Target | None) -> Fault | None:
+        """Wait out the delays that strike a request and return the failure that does."""
         verb, resource = (target.verb, target.resource) if target else ("", "")
-        return self._faults.choose(request.path, verb, resource)
+        failure = None
+        for fault in self._faults.choose(request.path, verb, resource):
+            if fault.action == "slow":
+                await self._clock.sleep(fault.delay)
+            else:
+                failure = fault
+        return failure
 
     def _admit(self, request: Request) -> None:
         if request.headers.get("authorization", "") != f"Bearer {self._token}":
@@ -239,7 +243,7 @@ class PracticeApp:
         async with anyio.create_task_group() as group:
 
             async def client_gone() -> None:
-                while (await receive())["type"] != "http.disconnect":
+                while (await receive())["type"] not in ("http.disconnect", "websocket.disconnect"):
                     pass
                 group.cancel_scope.cancel()
 
@@ -251,12 +255,14 @@ class PracticeApp:
         await receive()
         target = self._target(request)
         offered: list[str] = scope.get("subprotocols", [])
+        failure = await self._failure(request, target)
+        if failure and failure.action == "hang":
+            self._record(request, target, _NO_ANSWER)
+            await self._until_gone(receive)
+            return
         try:
-            for fault in self._strikes(request, target):
-                if fault.action == "slow":
-                    await self._clock.sleep(fault.delay)
-                elif fault.action == "status":
-                    raise _refusal(fault)
+            if failure and failure.action == "status":
+                raise _refusal(failure)
             self._admit(request)
             if target is None or target.resource != "pods/exec":
                 raise no_such_path()
@@ -270,8 +276,9 @@ class PracticeApp:
             return
         self._record(request, target, _SWITCHING)
         await send({"type": "websocket.accept", "subprotocol": chosen})
-        await recorded.run(request, pod, self._world, send)
-        await send({"type": "websocket.close", "code": 1000})
+        ended = {"cut": b"", "garbage": GARBAGE}.get(failure.action) if failure else None
+        await recorded.run(request, pod, self._world, send, status=ended)
+        await send({"type": "websocket.close", "code": _BROKEN if ended == b"" else _NORMAL})
 
     def put(self, value: Object) -> None:
         """Add or replace an object; watchers see it."""

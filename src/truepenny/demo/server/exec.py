@@ -63,8 +63,13 @@ def check(request: Request, pod: Object) -> None:
     raise Refusal(500, f'container not found ("{name}")')
 
 
-async def run(request: Request, pod: Object, world: World, send: Send) -> None:
-    """Send the recorded output and the final Status over an accepted socket."""
+async def run(
+    request: Request, pod: Object, world: World, send: Send, *, status: bytes | None = None
+) -> None:
+    """Send the recorded output and the final Status over an accepted socket.
+
+    `status` replaces the Status, for faults; empty means that none is sent.
+    """
     argv = command(request)
     namespace, name = text(pod, "metadata", "namespace"), text(pod, "metadata", "name")
     answer = world.exec(namespace, name, container(request, pod), argv)
@@ -75,7 +80,9 @@ async def run(request: Request, pod: Object, world: World, send: Send) -> None:
     for channel, data in ((_STDOUT, stdout), (_STDERR, stderr)):
         for start in range(0, len(data), _CHUNK):
             await _send(send, channel + data[start : start + _CHUNK])
-    await _send(send, _ERROR + json.dumps(_status(code)).encode())
+    ended = json.dumps(_status(code)).encode() if status is None else status
+    if ended:
+        await _send(send, _ERROR + ended)
 
 
 def _status(code: int) -> Object:

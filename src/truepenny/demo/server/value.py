@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 Object = dict[str, Any]
 """One Kubernetes object (or any part of one) as decoded JSON."""
@@ -13,16 +13,13 @@ def dig(value: Any, *path: str | int, default: Any = None) -> Any:
     """Follow keys and list indexes; `default` where a step is missing or null."""
     for step in path:
         if isinstance(step, int):
-            if not isinstance(value, list) or not -len(value) <= step < len(value):  # pyright: ignore[reportUnknownArgumentType]
-                return default
-            value = value[step]  # pyright: ignore[reportUnknownVariableType]
-        elif isinstance(value, dict):
-            value = value.get(step)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+            entries = cast("list[Any]", value) if isinstance(value, list) else []
+            value = entries[step] if -len(entries) <= step < len(entries) else None
         else:
-            return default
+            value = cast("Object", value).get(step) if isinstance(value, dict) else None
         if value is None:
             return default
-    return value  # pyright: ignore[reportUnknownVariableType]
+    return value
 
 
 def text(value: Any, *path: str | int, default: str = "") -> str:
@@ -40,13 +37,13 @@ def number(value: Any, *path: str | int, default: int = 0) -> int:
 def listing(value: Any, *path: str | int) -> list[Any]:
     """Follow a path to a list; empty where there is none."""
     found = dig(value, *path)
-    return found if isinstance(found, list) else []  # pyright: ignore[reportUnknownVariableType]
+    return cast("list[Any]", found) if isinstance(found, list) else []
 
 
 def mapping(value: Any, *path: str | int) -> Object:
     """Follow a path to an object; empty where there is none."""
     found = dig(value, *path)
-    return found if isinstance(found, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+    return cast("Object", found) if isinstance(found, dict) else {}
 
 
 def name_of(value: Object) -> str:
