@@ -43,6 +43,9 @@ START_SECONDS = 600.0
 STOP_SECONDS = 5.0
 """The child ends at once when its input does; after that it is killed."""
 
+CRASH_SECONDS = 1.0
+"""Between a cut connection and the news that its process ended lie milliseconds."""
+
 _HEADERS = {"connection": "close"}
 """Its server drops a kept connection after seconds of silence, which the next request would meet;
 on loopback a new one costs nothing."""
@@ -89,6 +92,8 @@ class LocalModel:
             return
         async with aclosing(server.model_for(request).stream(request)) as events:
             async for event in events:
+                if isinstance(event, StreamFailed) and event.failure.kind is FailureKind.NETWORK:
+                    event = await self._explained(event)
                 yield event
 
     async def close(self) -> None:
@@ -96,6 +101,21 @@ class LocalModel:
         with anyio.CancelScope(shield=True):
             async with self._lock:
                 await self._stop()
+
+    async def _explained(self, event: StreamFailed) -> StreamFailed:
+        """Return the failure with the server's end, if that is what cut the connection."""
+        process = self._process
+        if process is None:
+            return event
+        with anyio.move_on_after(CRASH_SECONDS):
+            await process.wait()
+        if process.returncode is None:
+            return event
+        failure = self._failure(
+            FailureKind.SERVER_ERROR, f"it {_ended(process.returncode)} while it was asked"
+        )
+        failure = replace(failure, phase=event.failure.phase, partial=event.failure.partial)
+        return replace(event, failure=failure)
 
     async def _started(self) -> _Server | Failure:
         async with self._lock:
@@ -135,7 +155,9 @@ class LocalModel:
             return self._failure(FailureKind.TIMEOUT, f"not ready after {START_SECONDS:.0f} s")
         except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.IncompleteRead):
             code = await self._stop()
-            return self._failure(FailureKind.SERVER_ERROR, _tail(_ended(code), log))
+            return self._failure(
+                FailureKind.SERVER_ERROR, _tail(f"it {_ended(code)} before it was ready", log)
+            )
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await self._stop()
@@ -242,12 +264,12 @@ async def _handshake(process: Process, start: Start) -> dict[str, Any]:
 
 def _ended(code: int | None) -> str:
     if code is None or code >= 0:
-        return f"ended with code {code} before it was ready"
+        return f"ended with code {code}"
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = str(-code)
-    return f"ended by signal {name} before it was ready"
+    return f"ended by signal {name}"
 
 
 def _tail(message: str, log: IO[bytes]) -> str:
