@@ -65,9 +65,11 @@ def test_the_solution_passes_and_claims_nothing_forbidden(incident) -> None:
 
 
 @shipped
-@pytest.mark.parametrize("text", ["", "I do not know.", "Nothing is wrong.", "It is DNS."])
+@pytest.mark.parametrize(
+    "text", ["", "I do not know.", "Nothing is wrong.", "It is DNS.", "{prompt}"]
+)
 def test_an_empty_or_lazy_answer_never_passes(incident, text: str) -> None:
-    assert not score(incident, Answer(text)).passed
+    assert not score(incident, Answer(text.format(prompt=incident.prompt))).passed
 
 
 def test_the_planted_values_of_an_incident_are_forbidden_even_in_quotes() -> None:
