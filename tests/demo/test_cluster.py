@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.demo.practice import SmallWorld, connect, fetch
+from tests.demo.practice import SmallWorld, connect, fetch, make
 from truepenny.demo.cluster import PracticeCluster
 from truepenny.errors import UsageError
 
@@ -52,6 +52,32 @@ def test_it_logs_requests_with_what_they_are_about() -> None:
         "pods/log",
         "tailLines=3",
     )
+
+
+def test_a_defect_of_the_simulator_is_told() -> None:
+    class Broken(SmallWorld):
+        def logs(self, namespace: str, pod: str, container: str, previous: bool) -> str | None:
+            raise KeyError("world")
+
+    broken = Broken([make("Pod", "p", spec={"containers": [{"name": "c"}]})])
+    with PracticeCluster(broken) as cluster:
+        answer = fetch(cluster, "/api/v1/namespaces/shop/pods/p/log")
+        [record] = cluster.requests
+    assert (answer.status, record.status) == (500, 500)
+    assert "the simulator failed" in answer.json["message"]
+
+
+def test_a_client_that_leaves_in_the_middle_is_no_event(capfd: pytest.CaptureFixture[str]) -> None:
+    many = [make("ConfigMap", f"c{n}", data={"x": "y" * 20_000}) for n in range(100)]
+    with PracticeCluster(SmallWorld(many)) as cluster:
+        for path in ("/api/v1/configmaps", "/api/v1/configmaps?watch=1"):
+            connection = connect(cluster)
+            headers = {"Authorization": f"Bearer {cluster.token}"}
+            connection.request("GET", path, headers=headers)
+            connection.getresponse().read(10)
+            connection.close()
+        assert fetch(cluster, "/healthz").body == b"ok"
+    assert capfd.readouterr() == ("", "")
 
 
 def test_two_clusters_run_side_by_side() -> None:

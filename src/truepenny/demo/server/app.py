@@ -128,6 +128,10 @@ class PracticeApp:
             reply = self._answer(request, target, body)
         except Refusal as refusal:
             reply = refusal_reply(refusal)
+        except Exception as error:
+            # A defect of the simulator is told to the client; the server's log is switched off.
+            said = f"Internal error occurred: the simulator failed: {error!r}"
+            reply = refusal_reply(Refusal(500, said))
         if failure and failure.action == "garbage":
             reply = Reply(reply.status, GARBAGE, reply.media)
         self._record(request, target, reply.status)

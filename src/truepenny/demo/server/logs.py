@@ -45,9 +45,8 @@ def logs(request: Request, pod: Object, world: World, now: datetime) -> Reply:
 
 
 async def _followed(data: bytes, *, open_end: bool) -> AsyncIterator[bytes]:
-    yield b""
-    for line in data.splitlines(keepends=True):
-        yield line
+    # One chunk: line by line, a client that left would be noticed too late.
+    yield data
     if open_end:
         # Nothing more happens in a world that stands still; the writer cancels this wait.
         await anyio.sleep_forever()

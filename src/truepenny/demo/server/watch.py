@@ -33,12 +33,11 @@ def watch(request: Request, target: Target, objects: Objects, now: Callable[[], 
     timeout = request.number("timeoutSeconds")
 
     async def lines() -> AsyncIterator[bytes]:
-        # An empty chunk sends the headers at once, so that a client knows the watch stands.
-        yield b""
-        for value in values:
-            yield _line("ADDED", render(value))
+        first = [_line("ADDED", render(value)) for value in values]
         if bookmark:
-            yield _line("BOOKMARK", _bookmark(target, version))
+            first.append(_line("BOOKMARK", _bookmark(target, version)))
+        # Sent even when empty: the headers tell a client that the watch stands.
+        yield b"".join(first)
         async for line in _changes(request, target, objects, version, timeout, render):
             yield line
 
