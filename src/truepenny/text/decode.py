@@ -68,10 +68,17 @@ class Decoder:
             raw = match.group().encode("utf-8", "surrogateescape")
             offset += len(plain.encode("utf-8"))
             self._note(offset, raw)
-            parts += (plain, "".join(f"\\x{byte:02x}" for byte in raw))
+            parts += (plain, _visible(raw))
             offset += len(raw)
             done = match.end()
-        parts.append(text[done:])
+            if len(self.bad) == MAX_BAD_RUNS and not self._run_kept:
+                break  # the rest is only counted, which needs no look at each run
+        rest = text[done:].encode("utf-8", "surrogateescape")
+        if len(self.bad) == MAX_BAD_RUNS and not self._run_kept:
+            self.bad_count += len(rest) - len(text[done:].encode("utf-8", "ignore"))
+            parts.append(rest.decode("utf-8", "backslashreplace"))
+        else:
+            parts.append(text[done:])
         return "".join(parts)
 
     def _note(self, offset: int, raw: bytes) -> None:
@@ -86,6 +93,10 @@ class Decoder:
             if self._run_kept:
                 self.bad.append(BadBytes(offset, raw[:MAX_BAD_DATA], len(raw)))
         self._run_end = offset + len(raw)
+
+
+def _visible(raw: bytes) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in raw)
 
 
 def decode(data: bytes) -> tuple[str, tuple[BadBytes, ...]]:

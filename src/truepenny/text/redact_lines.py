@@ -19,6 +19,7 @@ _MEMBER = re.compile(
 )
 _ITEM = re.compile(r"([ \t]*(?:-[ \t]+)?[\"']?)(.*)")
 _VALUE = re.compile(r"([ \t]*(?:-[ \t]+)?[\"']?value[\"']?[ \t]*:[ \t]*[\"']?)(.*)", re.IGNORECASE)
+_FLAG = re.compile(r"--?[A-Za-z]")
 _CLOSE = re.compile(r"[\"']?[ \t]*,?[ \t\r]*$")
 _BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t\r]*")
 _ONLY_MASK = re.compile(rf"[\s\"',]*{MASK_PATTERN.pattern}[\s\"',]*")
@@ -43,6 +44,7 @@ class Continuation:
         self.name = name
         self.indent = indent
         self.done = False
+        self.taken: int | None = None  # how much of the last line belonged to it, None for all
         self._masked = masked  # the one mask of a run has been written
         self._newline = newline  # swallowed with a run's last line, written when the run ends
         self._first = True
@@ -89,7 +91,12 @@ class Continuation:
         end = _PEM_END.search(body)
         if end:
             self.done = True
-            return self._mask_once(counts) + body[end.end() :] + newline
+            rest = body[end.end() :]
+            if not rest.strip(" \t\r\"',"):
+                return self._mask_once(counts) + rest + newline
+            # More text on the last line becomes a line of its own.
+            self.taken = end.end()
+            return self._mask_once(counts) + self._newline
         if not _PEM_LINE.fullmatch(body):
             return None
         self._newline = newline
@@ -129,7 +136,7 @@ class Continuation:
 
     def _single(self, body: str, newline: str, counts: dict[str, int]) -> str | None:
         found = (_VALUE if self.kind == "value" else _ITEM).fullmatch(body)
-        if found is None or (self.kind == "item" and found.group(2).startswith("-")):
+        if found is None or (self.kind == "item" and _FLAG.match(found.group(2))):
             return None
         self.done = True
         if self.kind == "value" and _BLOCK.fullmatch(found.group(2)):

@@ -22,6 +22,9 @@ needs before a secret's own text, and more than any form of a piece of a known v
 CONTEXT = 160
 """Characters before a window that rules may look back on."""
 
+MAX_PASSES = 8
+"""Passes over a text in which something was masked; a second one finds next to nothing."""
+
 _AFTER_SWALLOWED = "\u2026"
 """Stands before the text after a swallowed secret: neither a word nor the start of a line."""
 
@@ -89,23 +92,46 @@ class RedactStream:
 
     def _lines(self, text: str, out: list[str]) -> None:
         """Redact whole lines (the last one may be the unfinished end of the text)."""
-        at = self._continue(text, 0, out) if self._open is not None else 0
-        if at == len(text):
-            return
+        while text:
+            if self._open is not None:
+                text = text[self._continue(text, 0, out) :]
+            text = text[self._some_lines(text, out) :]
+
+    def _some_lines(self, text: str, out: list[str]) -> int:
+        """Redact lines up to the end, or to the end of a key block that ends inside a line."""
+        at = 0
         hits = self._rules.scan(text, self._known)
-        settled = settle(text, (hit for hit in hits if hit.start >= at))
+        settled = settle(text, hits)
         for hit in hits:
             if not hit.opens or hit.start < at:
                 continue
             line_end = text.find("\n", hit.end) + 1 or len(text)
             # Only what is the last thing on its line goes on over the next one.
-            done = apply(text, settled, self.counts, at, line_end)
+            done = self._masked(text, settled, at, line_end)
             at = line_end
             line = text[text.rfind("\n", 0, hit.begin) + 1 : hit.begin]
             self._open, done = _continuation(hit, indent_of(line), done)
             out.append(done)
             at = self._continue(text, at, out)
-        out.append(apply(text, settled, self.counts, at, len(text)))
+            if at < len(text) and text[at - 1] != "\n":
+                return at  # the rest of that line is looked at as a line by itself
+        out.append(self._masked(text, settled, at, len(text)))
+        return len(text)
+
+    def _masked(self, text: str, hits: list[Hit], begin: int, end: int) -> str:
+        """Mask the hits, then what only shows once its neighbour is a mask, until none is left."""
+        done = apply(text, hits, self.counts, begin, end)
+        if not any(hit.start < end and hit.end > begin for hit in hits):
+            return done
+        return self._steady(done)
+
+    def _steady(self, text: str) -> str:
+        for _ in range(MAX_PASSES):
+            hits = settle(text, self._rules.scan(text, self._known))
+            if not hits:
+                break
+            text = apply(text, hits, self.counts, 0, len(text))
+        return text
 
     def _continue(self, text: str, at: int, out: list[str]) -> int:
         """Give lines to the open secret until it ends; return where the text goes on."""
@@ -116,8 +142,9 @@ class RedactStream:
                 out.append(self._open.close())
                 self._open = None
                 break
-            out.append(replaced)
-            at = end
+            # Names before a masked value, and what follows the end of a key block, count as well.
+            out.append(self._steady(replaced))
+            at = end if self._open.taken is None else at + self._open.taken
             if self._open.done:
                 self._open = None
         return at
@@ -149,7 +176,7 @@ class RedactStream:
         hits = [hit for hit in self._rules.scan(whole, self._known) if hit.end > skip]
         settled = settle(whole, hits)
         cut, swallowed = (len(whole), None) if ends else _cut(whole, settled, skip)
-        done = apply(whole, settled, self.counts, skip, cut)
+        done = self._masked(whole, settled, skip, cut)
         if newline >= 0:
             self._giant = False
             opener = next((hit for hit in hits if hit.opens), None)

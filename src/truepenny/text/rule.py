@@ -14,8 +14,8 @@ TOKEN_END = " \t\r\n\"'<>\\`"
 """Characters that end a secret of unknown length."""
 
 
-ALNUM = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-KEY_CHARS = ALNUM | frozenset("_.-/")
+ALNUM = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+KEY_CHARS = ALNUM + "_.-/"
 """Characters of a key name; `/` for annotation keys and paths."""
 
 MAX_BACK = 128
@@ -63,7 +63,7 @@ class Rule:
     positive: tuple[str, ...]
     negative: tuple[str, ...] = ()
     folded: bool = False
-    back: frozenset[str] = frozenset()
+    back: str = ""
     flags: int = 0
     locate: Callable[[re.Match[str]], Span | None] | None = None
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from .anchor import AnchorIndex
 from .known import KnownValues
 from .rule import MASK_PATTERN, MAX_BACK, TOKEN_END, Rule, mask
-from .trie import trie_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,58 +36,40 @@ class RuleSet:
         hits = self._plain.scan(text, text)
         hits += self._folded.scan(text, _fold(text))
         hits += [Hit(start, start, end, label) for start, end, label in known.find(text)]
-        hits.sort(key=lambda hit: (hit.start, -hit.end))
+        hits.sort(key=lambda hit: (hit.start, -hit.end, hit.name))
         return hits
 
 
 class _Anchors:
-    """The anchors of some rules as one expression, and the rules to try at each of them."""
+    """The anchors of some rules, and the rules to try at each of them."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        by_anchor: dict[str, list[Rule]] = {}
+        self._rules: dict[str, list[Rule]] = {}
         for rule in rules:
             for anchor in rule.anchors:
-                by_anchor.setdefault(anchor, []).append(rule)
-        # The longest anchor at a place is found; the shorter ones it begins with count as well.
-        self._rules = {
-            anchor: tuple(
-                dict.fromkeys(
-                    rule
-                    for size in range(len(anchor), 0, -1)
-                    for rule in by_anchor.get(anchor[:size], ())
-                )
-            )
-            for anchor in by_anchor
-        }
-        self._pattern = trie_pattern(by_anchor) if by_anchor else None
+                self._rules.setdefault(anchor, []).append(rule)
+        self._index = AnchorIndex(self._rules)
 
     def scan(self, text: str, folded: str) -> list[Hit]:
         hits: list[Hit] = []
-        if self._pattern is None:
-            return hits
-        tried: dict[str, int] = {}
-        found = self._pattern.search(folded)
-        while found:
-            place = found.start()
-            for rule in self._rules[found.group()]:
+        tried: set[tuple[str, int]] = set()
+        for place, anchor in self._index.find(folded):
+            for rule in self._rules[anchor]:
                 at = _step_back(text, place, rule.back) if rule.back else place
                 # Two anchors in one key lead to the same beginning: one try is enough.
-                if tried.get(rule.name) == at:
+                if (rule.name, at) in tried:
                     continue
-                tried[rule.name] = at
+                tried.add((rule.name, at))
                 result = rule.find(text, at)
                 if result is not None:
                     begin, span = result
                     hits.append(Hit(begin, span.start, span.end, rule.name, span.until, span.opens))
-            found = self._pattern.search(folded, place + 1)
         return hits
 
 
-def _step_back(text: str, place: int, chars: frozenset[str]) -> int:
+def _step_back(text: str, place: int, chars: str) -> int:
     lowest = max(0, place - MAX_BACK)
-    while place > lowest and text[place - 1] in chars:
-        place -= 1
-    return place
+    return lowest + len(text[lowest:place].rstrip(chars))
 
 
 def _fold(text: str) -> str:
@@ -133,7 +116,12 @@ _MASK_OR_NOTHING = re.compile(rf"(?:{MASK_PATTERN.pattern}|[\s,;:.\"'\\]+)*")
 def _beside_masks(text: str, hit: Hit, masks: list[tuple[int, int]]) -> Hit | None:
     """Keep a hit off the masks of an earlier pass, else redacting twice would change the text."""
     start, end = hit.start, hit.end
-    for left, right in masks:
+    # Masks are in order and disjoint, so their ends are in order too.
+    first = bisect.bisect_right(masks, start, key=lambda span: span[1])
+    last = bisect.bisect_left(masks, end, key=lambda span: span[0])
+    if first >= last:
+        return hit
+    for left, right in masks[first:last]:
         if left < start < right:
             start = right
         if left < end < right:

@@ -6,6 +6,7 @@ common APIs and source code use beside values that are no secrets.
 
 from __future__ import annotations
 
+import functools
 import re
 from enum import IntEnum
 
@@ -75,6 +76,7 @@ _NAME_SHAPE = re.compile(r"[a-z0-9]{1,15}(?:[-.][a-z0-9]{1,15})+")
 _RANDOM_LENGTH = 8  # shorter words beside a weak name say nothing
 
 
+@functools.lru_cache(maxsize=4096)  # a log repeats its few keys on every line
 def key_strength(key: str) -> Strength:
     """Judge a key name in any spelling (camelCase, kebab-case, dotted, UPPER_SNAKE)."""
     name = _SEPARATORS.sub("_", _CAMEL.sub("_", key)).lower().strip("_")

@@ -51,7 +51,7 @@ RULES = (
         r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}8Q~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])",
         ("id=1 abc8Q~" + word(34),),
         ("8Q~" + word(5),),
-        back=ALNUM | frozenset("_~.-"),
+        back=ALNUM + "_~.-",
     ),
     Rule(
         "digitalocean-token",

@@ -171,7 +171,8 @@ def _flag(match: re.Match[str]) -> Span | None:
 def _named(match: re.Match[str]) -> Span | None:
     """`name: DB_PASSWORD` with its `value:` beside it or on the next line."""
     key, text = match.group("key"), match.string
-    if key_strength(key) < Strength.NORMAL:
+    at = match.start()
+    if at == 0 or text[at - 1] not in " \t\"':" or key_strength(key) < Strength.NORMAL:
         return None
     lead = text[max(_line_start(text, match.start()), match.start() - 48) : match.start()]
     if not _NAME_LEAD.search(lead):

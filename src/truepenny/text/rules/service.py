@@ -125,13 +125,6 @@ RULES = (
         ("figd_x",),
     ),
     Rule(
-        "airtable-token",
-        ("pat",),
-        rf"{_B}pat[A-Za-z0-9]{{14}}\.[a-f0-9]{{64}}{_E}",
-        ("pat" + word(14) + "." + digest(64),),
-        ("pattern.py", "path." + digest(64)),
-    ),
-    Rule(
         "one-password-token",
         ("ops_eyJ",),
         rf"{_B}ops_eyJ[A-Za-z0-9_=-]{{60,}}",
