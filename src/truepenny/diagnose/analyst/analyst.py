@@ -118,7 +118,7 @@ class Analyst:
         wanted = [(each, query) for each in plans for query in each.reads]
         if wanted and spent < MAX_CALLS:
             return _read(wanted[: MAX_CALLS - spent])
-        return Reply(answer.write(plans, question))
+        return Reply(answer.write(plans, question, fresh=bool(conversation.calls)))
 
 
 def _plan(look: Look, question: Question, earlier: Sequence[str]) -> Plan:
@@ -160,6 +160,9 @@ def _narration(wanted: Sequence[tuple[Plan, Query]]) -> str:
     reasons = list(dict.fromkeys(q.why for _, q in wanted if q.why))
     if reasons:
         return f"Next: {'; '.join(reasons[:2])}."
+    kinds = list(dict.fromkeys(q.argv[1].replace(",", ", ") for _, q in wanted if len(q.argv) > 1))
+    if first.stage:
+        return f"That does not settle it; next: {'; '.join(kinds)}."
     about = ", ".join(dict.fromkeys(ref.name for ref in first.subject.objects))
     about = about or ", ".join(first.subject.namespaces)
     what = f"{first.playbook.title}, for {about}" if about else first.playbook.title

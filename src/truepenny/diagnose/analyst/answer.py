@@ -10,11 +10,13 @@ from truepenny.diagnose.triage.link import Incident
 
 from .intent import Intent, Question
 from .plan import SYMPTOMS, Plan
+from .survey import FIRST
 
 NO_MODEL = (
     "*No language model was used: this answer comes from Truepenny's built-in rules "
     "(`builtin/analyst`).*"
 )
+STALE = "This rests on what was read earlier in this session; ask for the state now to look again."
 INTRODUCTION = (
     "I am Truepenny's built-in analyst. I diagnose Kubernetes: ask me why something fails, what is "
     "wrong in a namespace, or whether the cluster is healthy. I only read, and I cite what I read."
@@ -34,9 +36,14 @@ MOST_NOTES = 3
 MOST_NAMES = 12
 
 
-def write(plans: Sequence[Plan], question: Question) -> str:
-    """Return the answer for the clusters that were looked at."""
+def write(plans: Sequence[Plan], question: Question, *, fresh: bool = True) -> str:
+    """Return the answer for the clusters that were looked at.
+
+    `fresh` is false when nothing was read for this question: what was read before may be old.
+    """
     parts = [_one(plan, question, named=len(plans) > 1) for plan in plans]
+    if not fresh:
+        parts.append(STALE)
     return "\n\n".join([*parts, NO_MODEL])
 
 
@@ -211,7 +218,8 @@ def _absent(plan: Plan) -> Iterator[str]:
             yield f"- in namespace {space}: {', '.join(sorted(found)[:MOST_NAMES])}{more}"
     if not known and not odd:
         yield "I could not read what there is instead."
-    calls = ", ".join(f"[{each.id}]" for each in plan.look.answers.values())
+    survey = [plan.look.answers.get(query.argv) for query in FIRST]
+    calls = ", ".join(f"[{each.id}]" for each in survey if each)
     yield f"\nLooked at: the names of pods, namespaces, workloads and services {calls}."
 
 

@@ -75,7 +75,9 @@ def understand(text: str, *, follows: bool = False) -> Question:
         return question(Intent.CHANGE)
     if kind and words and words[0] in known.listing | {"how"} and not troubled:
         return question(Intent.LIST)
-    if troubled or cluster_words or follows or _asks_why(words):
+    # A short "and now?" leans on what came before; words of another world do not.
+    leaning = follows and said <= known.ignored | known.refresh | known.listing
+    if troubled or cluster_words or leaning or _asks_why(words):
         return question(Intent.INVESTIGATE)
     if names and len(words) <= 6:
         return question(Intent.INVESTIGATE)

@@ -111,6 +111,8 @@ class Plan:
     absent: tuple[str, ...] = ()
     scope: tuple[str, ...] | None = None
     skipped: int = 0
+    stage: int = 0
+    """The stage that `reads` belong to, from 0."""
 
 
 def look_at(name: str, calls: Sequence[Answered], now: datetime) -> Look:
@@ -163,11 +165,11 @@ def _stages(begun: Plan) -> Plan:
         return begun
     listen = False
     examination = examine(look.evidence, subject.objects)
-    for stage in playbook.stages:
+    for number, stage in enumerate(playbook.stages):
         wanted = [query for entry in stage for query in _entry(entry, begun.scope)]
         wanted = [query for query in wanted if look.evidence.get(query) is None]
         if wanted:
-            return _reading(begun, wanted)
+            return replace(_reading(begun, wanted), stage=number)
         cut = _cut_pods(look, begun.scope)
         if cut:
             return _reading(begun, cut)
