@@ -38,6 +38,6 @@ def triage(
         result = call(bench, reached, "triage", arguments, read_only=True)
     show(result, as_json, body_only=True)
     code = exit_code(result.outcome)
-    if strict and not code and result.facts.detail.get("findings"):
+    if strict and not code and result.facts.detail.get("incidents"):
         code = 1
     raise Finished(code)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from truepenny.config.load import Loaded, load
-from truepenny.config.secret import resolve
 from truepenny.system.clock import Clock, SystemClock
 from truepenny.system.directories import Directories
 from truepenny.system.ids import Ids, RandomIds
@@ -61,13 +61,10 @@ class Workbench:
 
     @cached_property
     def redactor(self) -> Redactor:
-        """The redactor, taught the secrets that the settings name."""
-        from truepenny.text.redact import Redactor
+        """The redactor that the settings ask for."""
+        from truepenny.config.redaction import redactor
 
-        redactor = Redactor()
-        for number, value in enumerate(self.settings.redact.values):
-            redactor.learn(resolve(value, self.env), f"redact.values[{number}]")
-        return redactor
+        return redactor(self.settings, self.env)
 
     def clusters(self) -> Clusters:
         """The clusters that the settings or the kubeconfig bind."""
@@ -80,7 +77,11 @@ class Workbench:
         from truepenny.diagnose import tools
         from truepenny.tool.registry import Registry
 
-        return Registry(tools(clusters))
+        longest = self.settings.run.tool_timeout
+        return Registry(
+            replace(tool, timeout=min(tool.timeout, longest))
+            for tool in tools(clusters, max_bytes=self.settings.output.max_bytes)
+        )
 
     def model(self, name: str | None) -> Model:
         """The model of a name; see `truepenny.model.catalog.resolve`."""

@@ -10,10 +10,15 @@ if TYPE_CHECKING:
     from .cluster import Clusters
 
 
-def tools(clusters: Clusters) -> tuple[Tool, ...]:
-    """Return every tool of this package over the given clusters, in the order models see them."""
+def tools(clusters: Clusters, *, max_bytes: int | None = None) -> tuple[Tool, ...]:
+    """Return every tool of this package over the given clusters, in the order models see them.
+
+    `max_bytes` is how much of an answer is shown where a call does not say.
+    """
     from .cluster_list import cluster_list_tool
     from .kubectl import kubectl_tool
+    from .reader import DEFAULT_BYTES
     from .triage.tool import triage_tool
 
-    return (cluster_list_tool(clusters), kubectl_tool(clusters), triage_tool(clusters))
+    kubectl = kubectl_tool(clusters, default_bytes=max_bytes or DEFAULT_BYTES)
+    return (cluster_list_tool(clusters), kubectl, triage_tool(clusters))

@@ -32,8 +32,8 @@ command that works in its hint."""
 _RULE = "kubectl_grammar"
 
 
-def kubectl_tool(clusters: Clusters) -> Tool:
-    """Return the tool over the given clusters.
+def kubectl_tool(clusters: Clusters, *, default_bytes: int = DEFAULT_BYTES) -> Tool:
+    """Return the tool over the given clusters; `default_bytes` is shown where a call asks none.
 
     `Facts.source` holds cluster, context, server, user and namespace of an answer. `Facts.detail`
     may hold `defaults` (flags that were added), `allowed` (for `auth can-i`), `bad_bytes`,
@@ -50,14 +50,14 @@ def kubectl_tool(clusters: Clusters) -> Tool:
         reading = await reader.read(
             arguments["args"],
             timeout=arguments.get("timeout_seconds", DEFAULT_SECONDS),
-            max_bytes=arguments.get("max_bytes", DEFAULT_BYTES),
+            max_bytes=arguments.get("max_bytes", default_bytes),
         )
         return reading.result
 
     return Tool(
         name="kubectl",
         description=_DESCRIPTION,
-        parameters=_parameters(clusters),
+        parameters=_parameters(clusters, default_bytes),
         run=run,
         action_class=ActionClass.READ,
         plane=Plane.OBSERVE,
@@ -81,7 +81,7 @@ def judge(arguments: Mapping[str, Any]) -> Decision:
     return ALLOW
 
 
-def _parameters(clusters: Clusters) -> dict[str, Any]:
+def _parameters(clusters: Clusters, default_bytes: int) -> dict[str, Any]:
     known = ", ".join(clusters.names) or "none"
     rule = "may be left out" if len(clusters.names) == 1 else "required"
     return {
@@ -98,7 +98,7 @@ def _parameters(clusters: Clusters) -> dict[str, Any]:
                 "type": "integer",
                 "minimum": MIN_BYTES,
                 "maximum": MAX_BYTES,
-                "description": f"Limit of the answer, {DEFAULT_BYTES} unless given.",
+                "description": f"Limit of the answer, {default_bytes} unless given.",
             },
             "timeout_seconds": {
                 "type": "number",

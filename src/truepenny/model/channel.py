@@ -44,6 +44,7 @@ class Channel:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._client: httpx2.AsyncClient | None = None
+        self._answered = False
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Reply:
         """Send a body and wait for the answer's head; the caller closes the reply.
@@ -68,7 +69,7 @@ class Channel:
                 FailureKind.UNKNOWN, f"{type(error).__name__}: {what}", "request"
             ) from None
         try:
-            response = await client.send(request, stream=True)
+            response = await self._send(client, request)
         except httpx2.ConnectTimeout:
             raise ChannelFailed(
                 FailureKind.TIMEOUT, f"no connection within {limits.connect:g} s", "connect"
@@ -90,7 +91,24 @@ class Channel:
             raise ChannelFailed(FailureKind.NETWORK, _words(error), "first_byte") from None
         # From here on our own limits count: the transport knows one read timeout for all chunks.
         request.extensions["timeout"]["read"] = None
+        self._answered = True
         return Reply(response, self._endpoint)
+
+    async def _send(self, client: httpx2.AsyncClient, request: httpx2.Request) -> httpx2.Response:
+        """Send; once more where a kept connection turns out to be closed.
+
+        A server that drops an idle connection while a request is on its way to it has not read
+        that request: it closes without a byte. On a first connection the same sight is a fault.
+        """
+        import httpx2
+
+        try:
+            return await client.send(request, stream=True)
+        except httpx2.RemoteProtocolError:
+            if not self._answered:
+                raise
+            self._answered = False
+            return await client.send(request, stream=True)
 
     async def close(self) -> None:
         """Close the connections; a later request opens new ones."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from .contract import Tool
@@ -25,7 +25,8 @@ def problems(tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...]:
         # Imported here: it costs more than a whole `truepenny version`.
         from jsonschema import Draft202012Validator
 
-        checker = _checkers[tool] = Draft202012Validator(dict(tool.parameters)).iter_errors
+        made = Draft202012Validator(dict(tool.parameters))
+        checker = _checkers[tool] = cast("_Checker", made.iter_errors)
     found: list[str] = []
     for error in checker(arguments):
         place = "".join(

@@ -19,7 +19,7 @@ from .contract import CallContext, Tool
 from .decision import ALLOW, Decision, Verdict, deny
 from .outcome import Cause, Outcome
 from .registry import Registry
-from .result import ByteCounts, Completeness, Facts, Result, invalid
+from .result import NEVER_RAN, ByteCounts, Completeness, Facts, Result, invalid
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ async def _run(tool: Tool, arguments: Mapping[str, Any], context: CallContext) -
 
 def _denied(decision: Decision) -> Result:
     detail = {"rule": decision.rule, "matched": decision.matched}
-    facts = Facts(reason=decision.reason, hint=decision.hint, detail=detail)
+    facts = Facts(completeness=NEVER_RAN, reason=decision.reason, hint=decision.hint, detail=detail)
     return Result(Outcome.REFUSED, (Text(decision.message or decision.reason),), facts)
 
 

@@ -77,13 +77,23 @@ class Result:
         return replace(self, facts=replace(self.facts, **changes))
 
 
+NEVER_RAN = Completeness("unknown", "nothing ran")
+"""Of a call that was refused or could not be used: it says nothing about its target."""
+
+
 def refused(reason: str, message: str, hint: str = "", **detail: Json) -> Result:
     """Return a refusal: nothing ran. `reason` is the machine word."""
-    return Result(Outcome.REFUSED, (Text(message),), Facts(reason=reason, hint=hint, detail=detail))
+    return Result(
+        Outcome.REFUSED,
+        (Text(message),),
+        Facts(completeness=NEVER_RAN, reason=reason, hint=hint, detail=detail),
+    )
 
 
 def invalid(reason: str, message: str, hint: str = "", **detail: Json) -> Result:
     """Return a result for arguments that cannot be used: nothing ran."""
     return Result(
-        Outcome.INVALID_ARGUMENTS, (Text(message),), Facts(reason=reason, hint=hint, detail=detail)
+        Outcome.INVALID_ARGUMENTS,
+        (Text(message),),
+        Facts(completeness=NEVER_RAN, reason=reason, hint=hint, detail=detail),
     )
