@@ -1,8 +1,8 @@
 """Jobs and cron jobs with their pods.
 
-    jobs: {namespace/name: {age, backoff_limit, completions, deadline, TEMPLATE…, pods: [POD…],
+    jobs: {namespace/name: {age, backoff_limit, deadline, app, node, TEMPLATE…, pods: [POD…],
                             state: complete | failed | running, reason, message, took: DURATION}}
-    cronjobs: {namespace/name: {schedule, suspend, deadline, last: AGE, TEMPLATE…,
+    cronjobs: {namespace/name: {schedule, suspend, age, TEMPLATE…,
                                 runs: [{at: AGE, took: DURATION, …as a job}]}}
 
 A run of a cron job is named after its scheduled minute, as the controller does.
@@ -39,7 +39,7 @@ def expand_job(
     template = pod_template({"restart_policy": "Never", **short}, labels | controller)
     spec: Object = {
         "parallelism": 1,
-        "completions": short.get("completions", 1),
+        "completions": 1,
         "backoffLimit": short.get("backoff_limit", 6),
         "completionMode": "NonIndexed",
         "suspend": False,
@@ -143,7 +143,7 @@ def expand_cron_job(build: Build, key: str, short: dict[str, Any]) -> None:
         "metadata": build.meta("CronJob", namespace, name, born, labels={"app": name}),
         "spec": {
             "schedule": short["schedule"],
-            "concurrencyPolicy": short.get("concurrency", "Forbid"),
+            "concurrencyPolicy": "Forbid",
             "suspend": short.get("suspend", False),
             "jobTemplate": {"metadata": {}, "spec": job_spec},
             "successfulJobsHistoryLimit": 3,

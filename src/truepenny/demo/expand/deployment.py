@@ -50,7 +50,7 @@ def expand_deployment(build: Build, key: str, short: dict[str, Any]) -> None:
         revision: int = entry.get("revision", len(sets))
         owner = sets[revision - 1]
         set_name: str = owner["metadata"]["name"]
-        pod_name = f"{set_name}-{entry.get('suffix') or identity.letters(f'{set_name}{index}', 5)}"
+        pod_name = f"{set_name}-{identity.letters(f'{set_name}{index}', 5)}"
         born = min(age(revisions[revision - 1]["at"], "0s"), _USUAL_AGE)
         entry = {"age": born - timedelta(seconds=1 + index), **entry}
         pods.append(expand_pod(build, owner, namespace, pod_name, owner["spec"]["template"], entry))

@@ -1,8 +1,8 @@
 """Pods: a template, the place it runs at, and a status that agrees with its containers.
 
-    {age, node, states: {container: STATE}, init: {container: STATE}, revision, suffix,
-     unschedulable: MESSAGE, tries: N, phase, reason, message, deleting: AGE, finalizers,
-     annotations, labels, unready_since: AGE, lost: true}
+    {age, node, states: {container: STATE}, init: {container: STATE}, revision,
+     unschedulable: MESSAGE, tries: N, reason: Evicted, evicted: AGE, message, deleting: AGE,
+     unready_since: AGE, lost: true}
 
 STATE is described in `state`. A container that is not named runs since the pod started. `lost`
 is a pod on a node that stopped reporting: its last known state, not ready.
@@ -34,8 +34,8 @@ def expand_pod(
         "kind": "Pod",
         "metadata": build.meta(
             "Pod", namespace, name, created, owner=owner,
-            labels=template["metadata"]["labels"] | short.get("labels", {}),
-            annotations=template["metadata"].get("annotations", {}) | short.get("annotations", {}),
+            labels=template["metadata"]["labels"],
+            annotations=template["metadata"].get("annotations"),
         ),
         "spec": _spec(template, owner, name, short),
         "status": {},
@@ -43,8 +43,6 @@ def expand_pod(
     meta = pod["metadata"]
     if name.startswith(f"{owner['metadata']['name']}-"):
         meta["generateName"] = f"{owner['metadata']['name']}-"
-    if "finalizers" in short:
-        meta["finalizers"] = short["finalizers"]
     if "deleting" in short:
         meta["deletionTimestamp"] = build.timeline.stamp(short["deleting"])
         meta["deletionGracePeriodSeconds"] = pod["spec"]["terminationGracePeriodSeconds"]
@@ -219,7 +217,7 @@ def _status(
         ("PodScheduled", True, stamp(started + timedelta(seconds=1)), {}),
     ]
     status: Object = {
-        "phase": short.get("phase", phase),
+        "phase": phase,
         "observedGeneration": 1,
         "conditions": [
             {
@@ -233,7 +231,6 @@ def _status(
             for kind, held, when, extra in rows
         ],
     }
-    status |= {key: short[key] for key in ("reason", "message") if key in short}
     address = build.node_addresses.get(spec["nodeName"], "")
     if address:
         status |= {"hostIP": address, "hostIPs": [{"ip": address}]}

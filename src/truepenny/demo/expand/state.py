@@ -2,12 +2,12 @@
 
     {running: AGE, ready: true, restarts: 0, last: ENDED, failing: {readiness: [MESSAGE, COUNT]}}
     {backoff: ENDED, restarts: N}                     waits in CrashLoopBackOff after ENDED
-    {pull: ERROR, tries: N, sort: ErrImagePull}       waits in ImagePullBackOff
+    {pull: ERROR, tries: N, last_try: SECONDS}      waits in ImagePullBackOff
     {config: ERROR, tries: N}                         waits in CreateContainerConfigError
     {waiting: REASON, message: TEXT}                  waits for another reason
     {terminated: ENDED}                               has ended for good
 
-ENDED is {exit, reason, started, finished, signal, message}; started and finished are ages.
+ENDED is {exit, reason, started, finished, message}; started and finished are ages.
 """
 
 from __future__ import annotations
@@ -129,9 +129,8 @@ def _pull(
     created: timedelta,
 ) -> None:  # fmt: skip
     image, error, tries = spec["image"], short["pull"], short.get("tries", 5)
-    sort = short.get("sort", "ImagePullBackOff")
     detail = f'Back-off pulling image "{image}": ErrImagePull: {error}'
-    status["state"] = {"waiting": {"reason": sort, "message": detail if "Back" in sort else error}}
+    status["state"] = {"waiting": {"reason": "ImagePullBackOff", "message": detail}}
     status["started"] = False
     last_try = min(created, timedelta(seconds=short.get("last_try", 95)))
     recent = timedelta(seconds=7)
@@ -189,7 +188,7 @@ def _ended(build: Build, pod: Object, name: str, short: dict[str, Any], nth: int
         "finishedAt": build.timeline.stamp(short["finished"]),
         "containerID": _container_id(pod, name, nth),
     }
-    return ended | {key: short[key] for key in ("signal", "message") if key in short}
+    return ended | ({"message": short["message"]} if "message" in short else {})
 
 
 def _image_id(image: str) -> str:

@@ -3,12 +3,13 @@
     labels, annotations: {key: value}      service_account: name      node_selector: {key: value}
     containers, init: {name: {image, command, args, port | ports, env, env_from, requests, limits,
                               readiness, liveness, startup, mounts, pull, security}}
-    tolerations, affinity, spread, priority_class, pull_secrets, host_network, grace, raw
+    tolerations, priority_class, pull_secrets, host_network
 
 `port` is a number (named `http`) and `ports` a mapping of names to numbers. An env value is text,
 or one of {configmap: name/key}, {secret: name/key}, {field: path}; a probe is {path, port},
 {tcp: port} or {exec: [...]} with every, timeout, fail, delay; a mount maps a path to
-{configmap | secret | claim | host: name} or {empty: {}}. `raw` is merged into the pod's spec.
+{configmap | secret | claim | host: name}, {empty: volume} or, for a stateful set's own claims,
+{template: claim}.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ def pod_template(short: dict[str, Any], labels: dict[str, str]) -> Object:
         spec["volumes"] = list(volumes.values())
     spec |= {
         "restartPolicy": short.get("restart_policy", "Always"),
-        "terminationGracePeriodSeconds": short.get("grace", 30),
+        "terminationGracePeriodSeconds": 30,
         "dnsPolicy": "ClusterFirst",
         "schedulerName": "default-scheduler",
-        "securityContext": short.get("pod_security", {}),
+        "securityContext": {},
     }
     account = short.get("service_account")
     if account:
@@ -46,15 +47,12 @@ def pod_template(short: dict[str, Any], labels: dict[str, str]) -> Object:
     plain = {
         "node_selector": "nodeSelector",
         "tolerations": "tolerations",
-        "affinity": "affinity",
-        "spread": "topologySpreadConstraints",
         "priority_class": "priorityClassName",
         "host_network": "hostNetwork",
     }
     spec |= {field: short[key] for key, field in plain.items() if key in short}
     if "pull_secrets" in short:
         spec["imagePullSecrets"] = [{"name": name} for name in short["pull_secrets"]]
-    spec |= short.get("raw", {})
     meta: Object = {"labels": labels}
     if short.get("template_annotations"):
         meta["annotations"] = dict(short["template_annotations"])

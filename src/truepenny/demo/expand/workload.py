@@ -1,6 +1,6 @@
 """Deployments, stateful sets and daemon sets with their history, pods and status.
 
-    {kind, replicas, age, labels, annotations, strategy, min_ready, TEMPLATE…, service: …,
+    {kind, replicas, age, labels, annotations, strategy, TEMPLATE…,
      revisions: [{at: AGE, cause: TEXT, was: {differences to the current template}}, …],
      rollout: complete | progressing | stuck, down: AGE, pod: {…}, pods: [{…}, …], claims: {…},
      headless: NAME, refused: MESSAGE}
@@ -35,7 +35,7 @@ def base_of(build: Build, key: str, short: dict[str, Any]) -> Object:
         ),
         "spec": {
             "selector": {"matchLabels": short.get("selector", {"app": name})},
-            "template": pod_template(short, labels | short.get("pod_labels", {})),
+            "template": pod_template(short, labels),
         },
         "status": {},
     }  # fmt: skip
