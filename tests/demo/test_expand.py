@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from truepenny.demo import identity
 from truepenny.demo.expand.build import Build
+from truepenny.demo.expand.keys import KNOWN, check
 from truepenny.demo.expand.plain import expand_object
 from truepenny.demo.expand.pod import quality
 from truepenny.demo.journal import Instance, read_log
@@ -167,3 +168,14 @@ def test_no_text_breaks_a_log(tmp_path_factory: pytest.TempPathFactory, text: st
     run = Instance(NOW - timedelta(minutes=1), NOW)
     lines = log(tmp_path_factory.mktemp("log"), f"+1s {text}\n", run)
     assert len(lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("piece", "key", "near"),
+    [("workload", "replica", "replicas"), ("state", "restart", "restarts"), ("event", "on", "")],
+)
+def test_a_misspelt_key_is_an_error_not_another_story(piece: str, key: str, near: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        check(piece, [key], "here")
+    assert near in caught.value.remedy
+    check(piece, KNOWN[piece], "here")

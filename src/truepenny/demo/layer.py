@@ -2,7 +2,7 @@
 
 scenario.toml   name, title, question, summary, tags, root, cause, explanation
 objects.yaml    nodes, namespaces, workloads, jobs, cronjobs, services, objects, static,
-                events, patch (all in shorthand; see `truepenny.demo.expand`)
+                events (all in shorthand; see `truepenny.demo.expand`)
 logs/<namespace>/<pod or workload>/<container>[.previous].log
 exec.toml       canned commands
 metrics.toml    usage that differs from the made-up default, or `available = false`

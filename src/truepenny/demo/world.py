@@ -18,13 +18,13 @@ from truepenny.demo.expand.build import Build, Object
 from truepenny.demo.expand.deployment import expand_deployment
 from truepenny.demo.expand.derived import expand_derived
 from truepenny.demo.expand.event import expand_event
+from truepenny.demo.expand.keys import check
 from truepenny.demo.expand.node import expand_node
 from truepenny.demo.expand.ordered import expand_ordered
 from truepenny.demo.expand.plain import expand_namespace, expand_object, expand_static_pod
 from truepenny.demo.expand.service import expand_endpoints, expand_service
 from truepenny.demo.journal import instance, read_log
 from truepenny.demo.layer import Scenario, read_scenario, scenarios
-from truepenny.demo.merge import merged
 from truepenny.demo.timeline import Timeline, walk
 from truepenny.demo.usage import measure
 
@@ -123,6 +123,7 @@ def _status(pod: Object, container: str) -> Object | None:
 
 def _expand(build: Build, short: dict[str, Any]) -> None:
     """Add everything, owners before what they own, and what is computed from pods last."""
+    check("world", short, "objects.yaml")
     nodes: dict[str, Any] = short["nodes"]
     build.node_addresses = {name: node["address"] for name, node in nodes.items()}
     for place, name in enumerate(sorted(nodes)):
@@ -146,8 +147,6 @@ def _expand(build: Build, short: dict[str, Any]) -> None:
     expand_derived(build)
     for one in short["events"]:
         expand_event(build, one)
-    for reference, change in short.get("patch", {}).items():
-        build.add(merged(build.find(reference), change))
     _settle(build)
 
 

@@ -16,8 +16,9 @@ from typing import Any
 from truepenny.demo import identity
 from truepenny.demo.merge import merged
 
-from .build import Build, Object, age
+from .build import WORLD_AGE, Build, Object, age
 from .event import record
+from .keys import check
 from .pod import expand_pod
 from .template import pod_template
 
@@ -26,6 +27,7 @@ def expand_job(
     build: Build, key: str, short: dict[str, Any], owner: Object | None = None
 ) -> Object:
     """Add the job `namespace/name` and its pods; `owner` is its cron job."""
+    check("job", short, key)
     namespace, _, name = key.partition("/")
     born = age(short.get("age"), "3h")
     unique = identity.uid(f"Job/{namespace}/{name}")
@@ -130,8 +132,9 @@ def _job_status(
 
 def expand_cron_job(build: Build, key: str, short: dict[str, Any]) -> None:
     """Add the cron job `namespace/name` and the jobs that it left behind."""
+    check("cronjob", short, key)
     namespace, _, name = key.partition("/")
-    born = age(short.get("age"), "92d")
+    born = age(short.get("age"), WORLD_AGE)
     template = pod_template(
         {"restart_policy": "Never", **short}, {"app": name, **short.get("labels", {})}
     )

@@ -8,6 +8,7 @@ from typing import Any
 from truepenny.demo import identity
 
 from .build import EVENT_LIFE, Build, Object, age
+from .keys import check
 
 _SOURCES = {
     "Pod": "kubelet",
@@ -86,6 +87,7 @@ def expand_event(build: Build, short: dict[str, Any]) -> None:
 
     `from` overrides the reporting component; `container` is a field path like `containers{app}`.
     """
+    check("event", short, str(short.get("about")))
     record(
         build,
         build.find(short["about"]),

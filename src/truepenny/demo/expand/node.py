@@ -13,6 +13,7 @@ from typing import Any
 from truepenny.demo import identity
 
 from .build import WORLD_AGE, Build, Object, age
+from .keys import check
 
 KUBELET = "v1.37.1"
 """The version of every node; the practice API server says `v1.37.1+practice`."""
@@ -30,6 +31,7 @@ _RESERVED_CPU_MILLI = 100
 
 def expand_node(build: Build, name: str, short: dict[str, Any], place: int) -> None:
     """Add a node and its lease. `place` numbers its pod range."""
+    check("node", short, f"Node/{name}")
     memory = int(short["memory"].removesuffix("Gi")) * 1024 * 1024
     cpu = int(short["cpu"])
     born = age(short.get("age"), WORLD_AGE)

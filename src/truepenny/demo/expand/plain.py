@@ -14,6 +14,7 @@ from truepenny.demo.timeline import walk
 from truepenny.errors import ConfigurationError
 
 from .build import WORLD_AGE, Build, Object, age
+from .keys import check
 from .pod import expand_pod
 from .template import pod_template
 
@@ -91,11 +92,14 @@ def expand_namespace(build: Build, name: str, short: dict[str, Any]) -> None:
 def expand_static_pod(build: Build, key: str, short: dict[str, Any]) -> None:
     """Add the mirror pod `namespace/name` of a static pod; its name ends with the node's."""
     namespace, _, name = key.partition("/")
+    check("static pod", short, key)
     node = build.find(f"Node/{short['node']}")
     template = pod_template(short, {"component": short["component"], "tier": "control-plane"})
     template["metadata"]["annotations"] = {
         "kubernetes.io/config.source": "file",
         "kubernetes.io/config.hash": node["metadata"]["uid"].replace("-", ""),
     }
-    pod = expand_pod(build, node, namespace, name, template, {"age": WORLD_AGE, **short})
+    pod = expand_pod(
+        build, node, namespace, name, template, {"age": WORLD_AGE, "node": short["node"]}
+    )
     build.pods_of[key] = [pod]

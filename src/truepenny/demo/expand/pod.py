@@ -19,6 +19,7 @@ from truepenny.demo.timeline import parse
 
 from .build import Build, Object, age
 from .event import record
+from .keys import check
 from .state import container_status
 
 _PATIENCE = 300  # seconds a pod stays bound to a lost node (DefaultTolerationSeconds)
@@ -28,6 +29,7 @@ def expand_pod(
     build: Build, owner: Object, namespace: str, name: str, template: Object, short: dict[str, Any]
 ) -> Object:
     """Add the pod `name` of `owner` (a replica set, stateful set, daemon set, job or node)."""
+    check("pod", short, f"{namespace}/{name}")
     created = age(short.get("age"), "3d")
     pod: Object = {
         "apiVersion": "v1",

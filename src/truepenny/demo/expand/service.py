@@ -14,11 +14,13 @@ from truepenny.demo import identity
 from truepenny.demo.timeline import parse
 
 from .build import Build, Object, age, key_of
+from .keys import check
 from .pod import is_ready
 
 
 def expand_service(build: Build, key: str, short: dict[str, Any]) -> None:
     """Add the service `namespace/name`; endpoints follow when every pod is there."""
+    check("service", short, key)
     namespace, _, name = key.partition("/")
     address = (
         "None" if short.get("headless") else short.get("address") or identity.service_address(key)

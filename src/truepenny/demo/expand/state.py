@@ -19,6 +19,7 @@ from truepenny.demo import identity
 
 from .build import Build, Object, age
 from .event import record
+from .keys import check
 
 BACKOFF_SECONDS = (10, 20, 40, 80, 160, 300)
 """The kubelet's restart delays: doubling, capped at five minutes."""
@@ -40,6 +41,7 @@ def container_status(
     `list_name` is `containers` or `initContainers`; `created` is the pod's age.
     """
     name: str = spec["name"]
+    check("state", short, f"container {name}")
     path = f"{list_name}{{{name}}}"
     restarts: int = short.get("restarts", 0)
     started_once = not {"pull", "config", "waiting"} & short.keys()

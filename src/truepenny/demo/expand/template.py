@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from .build import Object
+from .keys import check
 
 _LATEST = ":latest"
 
@@ -60,6 +61,7 @@ def pod_template(short: dict[str, Any], labels: dict[str, str]) -> Object:
 
 
 def _container(name: str, short: dict[str, Any], volumes: dict[str, Object]) -> Object:
+    check("container", short, f"container {name}")
     image: str = short["image"]
     one: Object = {"name": name, "image": image}
     for key in ("command", "args"):

@@ -18,11 +18,13 @@ from typing import Any
 from truepenny.demo.merge import merged
 
 from .build import WORLD_AGE, Build, Object, age
+from .keys import check
 from .template import pod_template
 
 
 def base_of(build: Build, key: str, short: dict[str, Any]) -> Object:
     """Return the workload without replicas, history and status."""
+    check("workload", short, key)
     namespace, _, name = key.partition("/")
     kind = short["kind"]
     labels = {"app": name, **short.get("labels", {})}
