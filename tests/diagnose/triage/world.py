@@ -15,6 +15,8 @@ NOW = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
 
 
 def plural(kind: str) -> str:
+    if kind.endswith("y"):
+        return kind.lower()[:-1] + "ies"
     return kind.lower() + ("es" if kind.endswith("ss") else "s")
 
 

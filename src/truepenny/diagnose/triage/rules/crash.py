@@ -15,6 +15,7 @@ from truepenny.diagnose.triage.table import exit_codes, last_match
 
 from . import dependency
 from .group import grouped
+from .policy import blocking
 
 _KILLED_BY_PROBE = ("failed liveness probe", "failed startup probe")
 
@@ -158,13 +159,14 @@ def explain(
         words |= settings_source(item, container, str(words.get("path", "")))
         words |= captured(found.groupdict())
         evidence.append(quote(answer, line.strip()))
+        between = between_them(case, item, pattern.cause, words, evidence)
         return case.finding(
             pattern.cause,
             on,
             evidence,
             confidence=Confidence.MEDIUM,
             because="the container's own log says so",
-            about=settings_refs(on.namespace, words),
+            about=[*settings_refs(on.namespace, words), *between],
             explained_by=dependency.explanations(case, pattern.cause, on.namespace, words),
             not_checked=not_checked,
             severity=Severity.CRITICAL,
@@ -188,6 +190,17 @@ def explain(
         part=f"init container {container.name}" if init else f"container {container.name}",
         **words,
     )
+
+
+def between_them(
+    case: Case, item: Item, cause: str, words: dict[str, Any], evidence: list[Quote]
+) -> list[ObjectRef]:
+    """Look for network policies where something got no answer; their names go into the words."""
+    if cause != "dependency_timeout":
+        return []
+    found = blocking(case, item, words, evidence)
+    words["policies"] = ", ".join(str(ref) for ref in found)
+    return found
 
 
 def settings_source(item: Item, container: Container, path: str) -> dict[str, Any]:

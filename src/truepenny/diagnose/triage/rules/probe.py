@@ -14,7 +14,7 @@ from truepenny.diagnose.triage.query import logs
 from truepenny.diagnose.triage.table import last_match, match
 
 from . import dependency
-from .crash import captured
+from .crash import between_them, captured
 from .group import pods_where
 
 
@@ -86,10 +86,13 @@ def _with_log(
     if answer and told and not told[0].generic:
         pattern, found, line = told
         words = {**words, **captured(found.groupdict())}
+        evidence = [*evidence, quote(answer, line.strip())]
+        policies = between_them(case, item, pattern.cause, words, evidence)
         return case.finding(
             pattern.cause,
             owner,
-            [*evidence, quote(answer, line.strip())],
+            evidence,
+            about=policies,
             confidence=Confidence.MEDIUM,
             because="the container's own log says so while its probe fails",
             explained_by=dependency.explanations(case, pattern.cause, owner.namespace, words),

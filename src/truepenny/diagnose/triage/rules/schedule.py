@@ -147,7 +147,7 @@ def _details(
             wanted = _terms(spec) or kinds
         words["wanted"] = wanted
     if cause == "pending_resources":
-        resource = str(words.get("resource", "")).removeprefix("free ports")
+        resource = str(words.get("resource", ""))
         asks = [
             f"{text(each, 'name')}={value}"
             for each in objects(spec, "containers")

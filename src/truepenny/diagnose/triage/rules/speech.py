@@ -12,7 +12,7 @@ from truepenny.diagnose.triage.query import logs
 from truepenny.diagnose.triage.table import last_match
 
 from . import dependency
-from .crash import captured
+from .crash import between_them, captured
 
 
 def subject_log(case: Case) -> Iterator[Finding]:
@@ -35,10 +35,13 @@ def subject_log(case: Case) -> Iterator[Finding]:
                 continue
             pattern, found, line = told
             words = captured(found.groupdict())
+            evidence = [quote(answer, line.strip())]
+            policies = between_them(case, item, pattern.cause, words, evidence)
             yield case.finding(
                 pattern.cause,
                 ref,
-                [quote(answer, line.strip())],
+                evidence,
+                about=policies,
                 confidence=Confidence.LOW,
                 because="the pod is ready; its log shows the error, which may have passed",
                 explained_by=dependency.explanations(case, pattern.cause, ref.namespace, words),

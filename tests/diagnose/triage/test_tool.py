@@ -1,0 +1,83 @@
+"""The tool over the real kubectl and the practice cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from truepenny.demo.cluster import PracticeCluster
+from truepenny.demo.fault import Fault
+from truepenny.demo.world import World
+from truepenny.diagnose.cluster import Clusters
+from truepenny.diagnose.triage.report import REPORT_BYTES
+from truepenny.diagnose.triage.tool import triage_tool
+from truepenny.text.redact import Redactor
+from truepenny.tool.admission import Admission, Policy
+from truepenny.tool.contract import CallContext
+from truepenny.tool.invoke import invoke
+from truepenny.tool.outcome import Outcome
+from truepenny.tool.registry import Registry
+from truepenny.tool.result import Result
+
+pytestmark = pytest.mark.anyio
+
+
+@contextmanager
+def practice(scenario: str, *faults: str) -> Iterator[Clusters]:
+    world = World.load(scenario, datetime.now(UTC))
+    with PracticeCluster(world, faults=[Fault.parse(each) for each in faults]) as cluster:
+        yield Clusters.from_kubeconfig(cluster.kubeconfig, env=dict(os.environ))
+
+
+async def call(clusters: Clusters, tmp_path: Path, **arguments: Any) -> Result:
+    registry = Registry([triage_tool(clusters)])
+    context = CallContext("me", "s", "call_1", tmp_path, Redactor())
+    admission = Admission(Policy(read_only=True))
+    return (await invoke("triage", arguments, context, registry, admission)).result
+
+
+async def test_one_call_finds_the_cause_and_folds_its_symptoms(tmp_path: Path) -> None:
+    with practice("checkout-oom") as clusters:
+        result = await call(clusters, tmp_path, namespace="shop", object="deployment/checkout")
+    assert result.outcome is Outcome.SUCCESS
+    detail = result.facts.detail
+    (incident,) = detail["incidents"]
+    assert incident["root"] == {"kind": "Deployment", "namespace": "shop", "name": "checkout"}
+    assert incident["cause"] == "out_of_memory_lowered"
+    assert {each["cause"] for each in incident["symptoms"]} >= {"unavailable"}
+    commands = {read["command"] for read in detail["reads"]}
+    for finding in detail["findings"]:
+        assert finding["evidence"] and {each["command"] for each in finding["evidence"]} <= commands
+    assert len(result.text.encode()) <= REPORT_BYTES
+    assert result.facts.completeness.state == "complete"
+    assert result.facts.source["cluster"]
+
+
+async def test_what_was_refused_makes_the_result_partial(tmp_path: Path) -> None:
+    with practice("healthy", "status:403:nodes") as clusters:
+        result = await call(clusters, tmp_path)
+    assert result.facts.detail["incidents"] == []
+    assert result.facts.completeness.state == "partial"
+    gaps = result.facts.detail["coverage"]["not_checked"]
+    assert {"what": "nodes", "why": "forbidden"} in gaps
+
+
+async def test_a_cluster_that_does_not_answer_is_unknown_and_not_healthy(tmp_path: Path) -> None:
+    with practice("healthy", "status:403") as clusters:
+        result = await call(clusters, tmp_path)
+    assert result.outcome is Outcome.CHANNEL_FAILED
+    assert result.facts.completeness.state == "unknown"
+
+
+async def test_an_unknown_cluster_or_object_is_named(tmp_path: Path) -> None:
+    with practice("healthy") as clusters:
+        wrong = await call(clusters, tmp_path, cluster="other")
+        missing = await call(clusters, tmp_path, namespace="shop", object="deployment/nobody")
+    assert wrong.facts.reason == "cluster_not_bound"
+    assert missing.facts.detail["subject"] == [] and "nobody" in missing.text
