@@ -13,7 +13,7 @@ RULES = (
     Rule(
         "aws-access-key-id",
         ("AKIA", "ASIA", "ABIA", "ACCA"),
-        rf"{_B}A[KSBC]IA[A-Z2-7]{{16}}{_E}|{_B}ACCA[A-Z2-7]{{16}}{_E}",
+        rf"{_B}A[KSBC]IA[A-Z0-9]{{16}}{_E}|{_B}ACCA[A-Z0-9]{{16}}{_E}",
         ("id AKIA" + upper(16), "ASIA" + upper(16) + "/20260101/eu-west-1"),
         ("AKIAshort", "MAKIA" + upper(16), "AKIA" + upper(40)),
     ),
