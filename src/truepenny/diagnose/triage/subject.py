@@ -98,7 +98,10 @@ def find_subject(
                 score += 1
             scored.append((score, ref))
     if not scored:
-        return Subject(namespaces=inside)
+        # A word that is usually no name (`app`) may be the name of a workload after all.
+        said = set(words) - KIND_WORDS.keys()
+        called = [ref for ref in candidates if ref.kind in WORKLOADS and ref.name in said]
+        return Subject(tuple(sorted(called, key=_order)), inside)
     best = max(score for score, _ in scored)
     # A namespace named outright beats a part of some object's name.
     if best < JOINED and inside:
