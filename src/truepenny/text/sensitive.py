@@ -27,22 +27,29 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SEPARATORS = re.compile(r"[-./:\s]+")
 
 _STRONG = re.compile(
-    r"password|passwd|passphrase|passcode|pwd(?:_|$)|(?:^|_)pass$|(?:^|_)pw$|_psk$|^psk$"
+    r"password|passwd|passphrase|passcode|pwd(?:_|$)|_pass$|(?:^|_)pw$|_psk$|^psk$"
 )
 _NORMAL = re.compile(
     r"secret|token|credential|api_?key|private_?key|access_?key|account_?key|signing_?key"
-    r"|encryption_?key|master_?key|_key$|authorization$|(?:^|_)jwt(?:_|$)|key_?data$|dockercfg"
-    r"|docker_?config_?json|connection_?string|(?:^|_)cookies?$|(?:^|_)session_?id$|^sessid$"
-    r"|(?:^|_)bearer$|webhook_url$"
+    r"|encryption_?key|master_?key|service_key|auth_key|authorization$|(?:^|_)jwt(?:_|$)|key_?data$"
+    r"|dockercfg|docker_?config_?json|connection_?string|(?:^|_)cookie$|(?:^|_)session_?id$"
+    r"|^sessid$|(?:^|_)bearer$|webhook_url$|^pass$"
 )
-_WEAK = re.compile(r"(?:^|_)auth$|^tokens$|^secrets$")
+# Plural names mostly count or list something; other keys mostly index something.
+_WEAK = re.compile(r"(?:^|_)auth$|(?:tokens|secrets|cookies)$|_key$")
 
+_SURE_KEY = re.compile(
+    r"(?:api|private|access|account|signing|encryption|master|service|auth|secret)_?key$"
+)
 _BENIGN_END = re.compile(
     r"(?:^|_)(?:names?|refs?|paths?|files?|filename|dir|directory|mount|volume|types?|kind|counts?"
     r"|size|length|len|limits?|ttl|seconds|minutes|expir(?:y|es|ed|ation)|expires_(?:in|at)"
     r"|version|issuer|audience|policy|mode|enabled|required|provider|class|namespace|age|created"
     r"|updated|hint|format|algorithm|status|state|index|budget|usage|used|url|uri|endpoint"
-    r"|review|reviewer|controller|manager|store|lister|informer|changed|rotated|source)$"
+    r"|review|reviewer|controller|manager|store|lister|informer|changed|rotated|source|env|field"
+    r"|plugin|header|prefix|suffix|param|parameter|pattern|regex|rules?|labels?|annotations?"
+    r"|selector|start|end|begin|separator|scopes?|duration|domain|template|schema|column|error"
+    r"|errors|message|reason)$"
 )
 _BENIGN = re.compile(
     r"(?:public|primary|foreign|partition|sort|routing|cache|lookup|group|row|object|unique|join"
@@ -58,7 +65,9 @@ _BENIGN = re.compile(
 )
 
 _PLACEHOLDER = re.compile(
-    r"<[^<>\n]*>|\$\{[^}\n]*\}|\$\([^)\n]*\)|\$[A-Za-z_]\w*|\{\{.*\}\}|%[\w()]+%?|\*+|[xX]{3,}|\.{3,}|…"
+    r"(?:env|file|keyring|vault|op|ref):[\w./-]+"  # names where a secret is, as our settings do
+    r"|\{[\w.\[\]]+\}"  # a field of a format string
+    r"|<[^<>\n]*>|\$\{[^}\n]*\}|\$\([^)\n]*\)|\$[A-Za-z_]\w*|\{\{.*\}\}|%[\w()]+%?|\*+|[xX]{3,}|\.{3,}|…"
     r"|\[REDACTED(?::[^\]\n]*)?\]|\**redacted\**|\[?(?:masked|hidden|filtered)\]?"
     r"|null|nil|none|undefined|unset|true|false|yes|no|on|off|enabled|disabled|optional|required"
     r"|missing|present|empty|invalid|valid|expired|changed|failed",
@@ -72,7 +81,14 @@ _CODE = re.compile(
     r"|(?:self|this|os|process|args|config|settings|cfg|opts|options|request|req|env|params|ctx"
     r"|\.?Values)\.[\w.]+(?:\[.*)?|os\.environ\[.*|\[\]|\{\}|&?[a-z]\w*\.[A-Z]\w*",
 )
+_SOFT_CODE = re.compile(
+    r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?:[\[(].*)?[,;)]*"  # an attribute, perhaps called
+    # A type, perhaps with a default.
+    r"|[A-Za-z_][\w.]*(?:\[[^\n]*\])?(?:\s*\|\s*[\w.\[\]]+)*\s*(?:\||=)\s.*"
+    r"|[A-Z][A-Za-z]*(?:\.[A-Za-z]+)*[,;)]+"  # a type or constant before the next one
+)
 _NAME_SHAPE = re.compile(r"[a-z0-9]{1,15}(?:[-.][a-z0-9]{1,15})+")
+_CAMEL_WORDS = re.compile(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)+")
 _RANDOM_LENGTH = 8  # shorter words beside a weak name say nothing
 
 
@@ -83,8 +99,8 @@ def key_strength(key: str) -> Strength:
     if _STRONG.search(name):
         benign = _BENIGN_END.search(name)
         return Strength.NONE if benign else Strength.STRONG
-    if _WEAK.search(name):
-        return Strength.WEAK
+    if _WEAK.search(name) and not _SURE_KEY.search(name):
+        return Strength.NONE if _BENIGN.search(name) else Strength.WEAK
     if _NORMAL.search(name) and not _BENIGN.search(name):
         # A webhook address is itself the credential; other addresses are judged by their content.
         if name.endswith("webhook_url"):
@@ -99,10 +115,14 @@ def is_secret(key: str, value: str, *, prose: bool = False) -> bool:
     if strength is Strength.NONE:
         return False
     plain = value.strip()
-    if not plain or _PLACEHOLDER.fullmatch(plain) or _CODE.fullmatch(plain):
+    if not any(char.isalnum() for char in plain):
+        return False
+    if _PLACEHOLDER.fullmatch(plain) or _CODE.fullmatch(plain):
         return False
     if strength is Strength.STRONG:
         return True
+    if _SOFT_CODE.fullmatch(plain) and not any(map(looks_random, plain.split("."))):
+        return False
     if plain.isdigit() and len(plain) < 10:
         return False  # a count or a lifetime
     if strength is Strength.WEAK or prose:
@@ -116,7 +136,7 @@ def looks_random(value: str) -> bool:
     Not an entropy rule: it only decides beside a key that already suggests a secret.
     """
     word = value.split(maxsplit=1)[0].strip("\"'`.,;:()[]") if value.strip() else ""
-    if len(word) < _RANDOM_LENGTH or _NAME_SHAPE.fullmatch(word):
+    if len(word) < _RANDOM_LENGTH or _NAME_SHAPE.fullmatch(word) or _CAMEL_WORDS.fullmatch(word):
         return False
     has_digit = any(char.isdigit() for char in word)
     has_alpha = any(char.isalpha() for char in word)

@@ -49,6 +49,7 @@ _WORD = re.compile(
     r"(?:[^\s,;&\"'<>)}\]\\]|[,;](?![\s\"'{]|[\w.\-]{1,64}[=:]|$)|[)}\]](?=[A-Za-z0-9])|\\(?![\"'nrt]))+"
 )
 _PLACEHOLDER_HEAD = re.compile(r"<[^<>\n]*>|\$\{[^}\n]*\}|\$\([^)\n]*\)|\{\{[^}\n]*\}\}")
+_STRUCTURE = re.compile(r"[{\[(](?!REDACTED)\s*(?:[\"'{\[\]}()]|\\|\n|$|[\w.\-/]+\s*[:,])")
 _REST = re.compile(r"[^\n]*?(?=[ \t]+#|,[ \t]*[\w.\-]+[ \t]*[:=]|[ \t\r]*(?:\n|$))")
 _NEXT_PAIR = re.compile(r"[ \t]+[\w.\-]+=")
 _SCHEME = re.compile(r"(?:bearer|basic|token|digest|negotiate|apikey)[ \t]+", re.IGNORECASE)
@@ -86,17 +87,16 @@ def _pair(match: re.Match[str]) -> Span | None:
     if quote:
         end = _quoted_end(text, quote)
         until = quote.group("q")[-1] + "\n"
-        if not is_secret(key, text[quote.end() : end]):
-            return None
-        start = _SCHEME.match(text, quote.end(), end)
-        return Span(start.end() if start else quote.end(), end, until)
+        scheme = _SCHEME.match(text, quote.end(), end)
+        start = scheme.end() if scheme else quote.end()
+        return Span(start, end, until) if is_secret(key, text[start:end]) else None
     return _unquoted(match, at, leads=leads)
 
 
 def _unquoted(match: re.Match[str], at: int, *, leads: bool) -> Span | None:
     key, sep, text = match.group("key"), match.group("sep"), match.string
-    if _PLACEHOLDER_HEAD.match(text, at):
-        return None
+    if _PLACEHOLDER_HEAD.match(text, at) or _STRUCTURE.match(text, at):
+        return None  # the members of a structure are looked at one by one
     scheme = _SCHEME.match(text, at)
     begin = scheme.end() if scheme else at
     first = _WORD.match(text, begin)
@@ -114,8 +114,14 @@ def _unquoted(match: re.Match[str], at: int, *, leads: bool) -> Span | None:
         return Span(begin, end, before + "\n") if is_secret(key, text[begin:end]) else None
     rest = _REST.match(text, begin)
     whole = rest.group() if rest else ""
-    if leads and whole and (colon or not _NEXT_PAIR.search(whole)) and not spaced:
-        if not is_secret(key, whole):
+    if (
+        leads
+        and whole
+        and not match.group("kq")
+        and (colon or not _NEXT_PAIR.search(whole))
+        and not spaced
+    ):
+        if not is_secret(key, whole) or whole.rstrip(",;)") == key:
             return None
         return Span(begin, begin + len(whole), "\n")
     value = first.group()
@@ -249,6 +255,17 @@ RULES = (
             "author: Alice Example",
             "passed: 12, failed: 3",
             "keyboard: de",
+            'api_key = "env:SERVICE_KEY"',
+            'headers={"Authorization": f"Bearer {key}"}',
+            "cache_read_tokens=read,",
+            'CUT_KEY = "_cut"',
+            "def reset(self, token: EventLoopToken | None = None) -> None:",
+            "    token: EventLoopToken | None = None,",
+            "    session_cookie=self.session_cookie,",
+            '{"secret": {"secretName": name, "defaultMode": 420}}',
+            '"getting credentials: ", "credential_plugin"',
+            "One pass: it reads the rest",
+            '  "Secret": 31,',
         ),
         folded=True,
         back=KEY_CHARS,
