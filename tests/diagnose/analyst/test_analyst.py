@@ -3,6 +3,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.diagnose.triage.build import (
     Json,
@@ -16,8 +18,20 @@ from tests.diagnose.triage.build import (
 )
 from tests.diagnose.triage.world import Objects
 from truepenny.diagnose.analyst import Analyst
+from truepenny.diagnose.analyst.history import read_history
+from truepenny.diagnose.analyst.survey import FIRST
+from truepenny.diagnose.triage.query import listing
 from truepenny.model.event import TextDelta, ToolCallEnd
-from truepenny.model.message import AssistantMessage, StopReason, UserMessage
+from truepenny.model.message import (
+    AssistantMessage,
+    Message,
+    StopReason,
+    Text,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+    user,
+)
 from truepenny.tool.outcome import Outcome
 from truepenny.tool.result import Result
 
@@ -25,6 +39,11 @@ from .talk import Answers, Talk, failure, kubectl_calls, success
 
 pytestmark = pytest.mark.anyio
 
+SURVEY = [
+    *(query.argv for query in FIRST),
+    *(listing(group, None).argv for group in ("pods", "workloads", "events", "network")),
+    *(listing(group, "shop").argv for group in ("pods", "events")),
+]
 NO_MODEL = "No language model was used"
 
 
@@ -271,3 +290,18 @@ async def test_it_is_the_model_that_it_says_and_closing_twice_is_safe() -> None:
     assert analyst.name == "builtin/analyst"
     await analyst.close()
     await analyst.close()
+
+
+@given(st.lists(st.tuples(st.sampled_from(SURVEY), st.text(max_size=200)), max_size=6), st.text())
+def test_no_history_and_no_question_breaks_it(
+    answered: list[tuple[tuple[str, ...], str]], question: str
+) -> None:
+    messages: list[Message] = [user(f"Why is app failing? {question}")]
+    for number, (argv, text) in enumerate(answered):
+        call = ToolCall(f"call_{number}", "kubectl", {"args": list(argv)})
+        messages.append(AssistantMessage((call,), StopReason.TOOL_USE))
+        body = (Text(f"[call_{number} | outcome success | 0.10 s | complete]\n\n{text}"),)
+        messages.append(ToolResultMessage(call.id, "kubectl", body))
+    reply = Analyst().reply(read_history(messages), frozenset({"kubectl"}))
+    assert reply.text
+    assert all(name == "kubectl" for name, _ in reply.calls)

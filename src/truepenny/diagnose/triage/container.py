@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from .fields import Object, at, mapping, moment, name, number, objects, quantity, text
+from .fields import Object, at, mapping, moment, number, objects, quantity, text
 
 LOOPING_RESTARTS = 3
 """Fewer restarts are what a rolling start costs; a loop restarts more often than that."""
@@ -137,8 +137,3 @@ def lower(first: str, second: str) -> bool:
     """Whether one quantity is provably lower than another."""
     left, right = quantity(first), quantity(second)
     return left is not None and right is not None and left < right
-
-
-def pod_label(pod: Object) -> str:
-    """Return the pod's name for a sentence."""
-    return name(pod)

@@ -61,7 +61,7 @@ class Coverage:
             for (place, why), things in grouped.items()
         ]
         if self.unasked:
-            found.append(f"{', '.join(self.unasked)}: not asked for")
+            found.append(f"{', '.join(self.unasked)}: not looked at for this question")
         return tuple(found)
 
     def to_json(self) -> dict[str, Any]:

@@ -121,12 +121,6 @@ def find_subject(
     return Subject(tuple(dict.fromkeys(same)), inside, guessed=best < JOINED)
 
 
-def named_object(written: str, evidence: Evidence) -> Subject:
-    """Read `kind/name` or a bare name against what was read."""
-    candidates = list(candidates_of(evidence))
-    return find_subject(written, candidates)
-
-
 def candidates_of(evidence: Evidence) -> Iterable[ObjectRef]:
     """Return every object of the evidence that a question may mean."""
     for kind in (
