@@ -15,8 +15,6 @@ from truepenny.command.kubectl_flag import FAMILIES, GLOBAL, VERBS, WHY, Flag, F
 _beside = Path(sys.executable).with_name("kubectl")
 KUBECTL = str(_beside) if _beside.exists() else shutil.which("kubectl")
 
-pytestmark = pytest.mark.skipif(KUBECTL is None, reason="no kubectl is installed")
-
 _LINE = re.compile(r"^\s+(?:-(?P<short>.), )?--(?P<name>[a-z-]+)=(?P<default>.*):$")
 
 

@@ -145,7 +145,7 @@ def test_slowness_takes_the_told_time_on_the_clock() -> None:
 
 def test_kubectl_sees_faults_as_from_a_real_server(tmp_path: Path) -> None:
     if not binaries():
-        pytest.skip("no kubectl here")
+        pytest.fail("no kubectl: ./dev installs one")
     for fault, call, said in (
         ("status:401", ("get", "pods"), "You must be logged in"),
         ("status:403:pods", ("get", "pods"), "(Forbidden)"),
@@ -162,7 +162,7 @@ def test_kubectl_sees_faults_as_from_a_real_server(tmp_path: Path) -> None:
 
 def test_faults_of_exec(tmp_path: Path) -> None:
     if not binaries():
-        pytest.skip("no kubectl here")
+        pytest.fail("no kubectl: ./dev installs one")
     spec = {"containers": [{"name": "c"}]}
     status = {"phase": "Running", "containerStatuses": [{"name": "c", "state": {"running": {}}}]}
     world = SmallWorld([make("Pod", "p", spec=spec, status=status)])
@@ -182,7 +182,7 @@ def test_faults_of_exec(tmp_path: Path) -> None:
 
 def test_kubectl_waits_out_a_429(tmp_path: Path) -> None:
     if not binaries():
-        pytest.skip("no kubectl here")
+        pytest.fail("no kubectl: ./dev installs one")
     with PracticeCluster(_world(), ["status:429:pods:x1:after=0"]) as cluster:
         done = Kubectl(cluster, tmp_path, binaries()[0])("get", "pods", "-n", "shop")
         statuses = [r.status for r in cluster.requests if r.resource == "pods"]

@@ -72,7 +72,7 @@ def test_a_streaming_list_ends_with_its_bookmark() -> None:
 
 def test_kubectl_watches_tables(tmp_path: Path) -> None:
     if not binaries():
-        pytest.skip("no kubectl here")
+        pytest.fail("no kubectl: ./dev installs one")
     with PracticeCluster(_world(1)) as cluster:
         kubectl = Kubectl(cluster, tmp_path, binaries()[0])
         watch = subprocess.Popen(
