@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.privilege import without_privilege
 from truepenny.config.load import Loaded, load
 from truepenny.config.settings import Settings
 from truepenny.errors import ConfigurationError
@@ -210,10 +210,9 @@ def test_a_directory_in_the_files_place_is_an_error(place: Place) -> None:
         place.load()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_an_unreadable_file_is_an_error_not_an_absence(place: Place) -> None:
     place.write("[run]\n").chmod(0)
-    with pytest.raises(ConfigurationError):
+    with without_privilege(), pytest.raises(ConfigurationError):
         place.load()
 
 
