@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import threading
+import time
 from itertools import pairwise
 from urllib.parse import quote
 
@@ -258,3 +259,14 @@ def test_a_mask_in_the_text_is_no_hiding_place() -> None:
     assert "hunter2" not in got.text
     got = REDACTOR.text("password: [REDACTED: hunter2")
     assert "hunter2" not in got.text
+
+
+@pytest.mark.parametrize(
+    "unit", ["password=", "-----BEGIN RSA PRIVATE KEY-----", "://u:", "token/", "token: a|", "key "]
+)
+def test_hostile_repetition_stays_linear(unit: str) -> None:
+    text = unit * (100_000 // len(unit))
+    before = time.process_time()
+    REDACTOR.text(text)
+    # Far above what it takes (0.1 s); a quadratic search needs more than half a minute.
+    assert time.process_time() - before < 5

@@ -12,12 +12,12 @@ MAX_SEQUENCE = 4096
 for text whose escape character alone is dropped."""
 
 # OSC, DCS, SOS, PM and APC: a string up to its terminator.
-_STRING = r"(?:[\]PX^_k])(?:(?!\x1b\\)[^\x07\x9c\n]){0,4000}(?:\x07|\x9c|\x1b\\)"
+_STRING = r"(?:[\]PX^_k])[^\x07\x9c\n\x1b]{0,4000}(?:\x07|\x9c|\x1b\\)"
 _CSI = r"\[[0-?]*[ -/]*[@-~]"
 _SHORT = r"[ -/]+[0-~]|[0-OQ-WYZ\\`-jl-~]"
 _SEQUENCE = re.compile(rf"\x1b(?:{_STRING}|{_CSI}|{_SHORT})|\x9b[0-?]*[ -/]*[@-~]")
 _BEGUN = re.compile(
-    r"(?:\x1b(?:\[[0-?]*[ -/]*|[\]PX^_k](?:(?!\x1b\\)[^\x07\x9c\n])*\x1b?|[ -/]*)"
+    r"(?:\x1b(?:\[[0-?]*[ -/]*|[\]PX^_k][^\x07\x9c\n\x1b]*\x1b?|[ -/]*)"
     r"|\x9b[0-?]*[ -/]*)\Z"
 )
 # Dropped: C0 without tab and newline, DEL, C1. Shown as \uXXXX: characters that reorder or hide

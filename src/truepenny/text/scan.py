@@ -53,6 +53,7 @@ class _Anchors:
     def scan(self, text: str, folded: str) -> list[Hit]:
         hits: list[Hit] = []
         tried: set[tuple[str, int]] = set()
+        covered: dict[str, tuple[int, int]] = {}
         for place, anchor in self._index.find(folded):
             for rule in self._rules[anchor]:
                 at = _step_back(text, place, rule.back) if rule.back else place
@@ -60,9 +61,15 @@ class _Anchors:
                 if (rule.name, at) in tried:
                     continue
                 tried.add((rule.name, at))
+                # Nor one inside a secret that the rule has just found: it is masked already, and a
+                # line full of anchors would be read to its end from each of them.
+                start, end = covered.get(rule.name, (0, 0))
+                if start <= at < end:
+                    continue
                 result = rule.find(text, at)
                 if result is not None:
                     begin, span = result
+                    covered[rule.name] = (span.start, span.end)
                     hits.append(Hit(begin, span.start, span.end, rule.name, span.until, span.opens))
         return hits
 

@@ -112,15 +112,9 @@ def _unquoted(match: re.Match[str], at: int, *, leads: bool) -> Span | None:
         line = text.find("\n", begin)
         end = min(end, line) if line >= 0 else end
         return Span(begin, end, before + "\n") if is_secret(key, text[begin:end]) else None
-    rest = _REST.match(text, begin)
+    rest = _REST.match(text, begin) if leads and not spaced and not match.group("kq") else None
     whole = rest.group() if rest else ""
-    if (
-        leads
-        and whole
-        and not match.group("kq")
-        and (colon or not _NEXT_PAIR.search(whole))
-        and not spaced
-    ):
+    if whole and (colon or not _NEXT_PAIR.search(whole)):
         if not is_secret(key, whole) or whole.rstrip(",;)") == key:
             return None
         return Span(begin, begin + len(whole), "\n")
