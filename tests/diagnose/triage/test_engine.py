@@ -7,7 +7,7 @@ import anyio
 from truepenny.diagnose.triage.coverage import coverage
 from truepenny.diagnose.triage.engine import examine, investigate
 from truepenny.diagnose.triage.finding import ObjectRef
-from truepenny.diagnose.triage.observation import Observation, Status
+from truepenny.diagnose.triage.observation import Observation, Status, observe
 from truepenny.diagnose.triage.query import CLUSTER_WIDE, NAMESPACED, Query, listing
 from truepenny.diagnose.triage.report import REPORT_BYTES, report, verdict
 
@@ -70,6 +70,26 @@ def test_a_log_that_is_refused_lowers_the_confidence_and_says_so() -> None:
     (incident,) = examination.incidents
     assert incident.root.cause == "crash_unexplained" and incident.root.confidence == "low"
     assert any("forbidden" in each for each in incident.root.not_checked)
+    assert "could not be read" in incident.root.sentence
+
+
+def test_a_kind_that_an_unclear_refusal_hides_is_asked_alone_and_then_named() -> None:
+    world = Objects([deployment(replicas=2, ready=1)])
+    refusal = "Error from server (Forbidden): no"
+
+    async def fetch(query: Query, id: str) -> Observation:
+        if query.argv[1] == "replicasets":
+            return Observation(id, query.argv, Status.FORBIDDEN, reason="forbidden")
+        answer = world.say(query.argv)[1]
+        if "replicasets" in query.argv[1]:
+            return observe(id, query.argv, Status.FORBIDDEN, f"{answer}{refusal}", "forbidden")
+        return observe(id, query.argv, Status.OK, answer)
+
+    known = evidence()
+    examination = anyio.run(partial(investigate, known, [listing("workloads", None)], fetch))
+    assert known.status("deployments", "shop") is Status.OK
+    assert known.status("statefulsets", "shop") is Status.OK
+    assert examination.gaps == {"replicasets": "forbidden"}
 
 
 def test_absence_means_nothing_before_a_list_was_read_whole() -> None:

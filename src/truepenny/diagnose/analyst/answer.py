@@ -9,7 +9,7 @@ from truepenny.diagnose.triage.finding import Confidence, Finding, ObjectRef, Se
 from truepenny.diagnose.triage.link import Incident
 
 from .intent import Intent, Question
-from .plan import SYMPTOMS, Plan
+from .plan import SYMPTOMS, UNEXPLAINED, Plan
 from .survey import FIRST
 
 NO_MODEL = (
@@ -146,7 +146,8 @@ def _verdict(plan: Plan, incident: Incident) -> str:
     sentence = _capital(root.sentence).rstrip(".")
     if root.cause in SYMPTOMS:
         return f"{sentence}, and what I could read does not say why."
-    doubt = "probably " if root.confidence is Confidence.LOW else ""
+    unsure = root.confidence is Confidence.LOW and root.cause not in UNEXPLAINED
+    doubt = "probably " if unsure else ""
     asked = next((ref for ref in plan.subject.objects), None)
     names = {ref.name for ref in plan.subject.objects}
     related = {root.object.name, *(ref.name for ref in root.about)}
@@ -189,7 +190,9 @@ def _unreachable(plan: Plan) -> Iterator[str]:
         if key in seen:
             continue
         seen.add(key)
-        said = next((line for line in answer.body.splitlines() if line.strip()), "")
+        spoken = [line for line in answer.body.splitlines() if line.strip()]
+        # kubectl's last line is its verdict; what comes before are attempts.
+        said = spoken[-1] if spoken else ""
         why = " ".join(part for part in (answer.outcome, answer.reason) if part)
         yield f"- [{answer.id}] `kubectl {' '.join(answer.argv)}`: {why}: {code(said[:300])}"
         if answer.hint:

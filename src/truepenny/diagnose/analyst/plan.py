@@ -47,6 +47,11 @@ SYMPTOMS = frozenset(
 )
 """Causes that say what does not work and not why: with one of them as the root, it goes on."""
 
+UNEXPLAINED = frozenset(
+    {"crash_unexplained", "image_pull_failed", "not_ready", "pending_unexplained"}
+)
+"""Causes that state a certain fact and say themselves that its reason was not found."""
+
 _SPACE = re.compile(r"[a-z0-9][a-z0-9-]{1,62}")
 _SYSTEM = "kube-system"
 
@@ -143,7 +148,7 @@ def plan(look: Look, question: Question, earlier: Subject | None = None) -> Plan
         guesses = [query for query in _guesses(look, question) if query.argv not in look.answers]
         if guesses:
             return Plan(look, tuple(guesses))
-        if not look.pods:
+        if not look.pods and not look.text(NAMESPACES) and not look.text(THINGS):
             return Plan(look, unreachable=unreachable)
     subject = find_subject(question.text, look.candidates, vocabulary().ignored)
     if subject.empty and not question.names and earlier is not None:
@@ -217,7 +222,7 @@ def _scope(look: Look, subject: Subject, question: Question) -> tuple[tuple[str,
     rows = look.pods
     spaces = {row.namespace for row in rows}
     if look.failed(PODS):
-        return tuple(sorted(spaces)), 0
+        return (tuple(sorted(spaces)) or None), 0
     if len(rows) <= WHOLE_PODS:
         return None, 0
     odd = [row.namespace for row in rows if row.suspicious]

@@ -69,34 +69,46 @@ def examine(
 def _list_gaps(case: Case) -> None:
     """Name the list reads that were not answered, whole or in part, whichever rule wanted them."""
     for read in case.evidence.reads:
-        if read.argv[:1] != ("get",) or not read.wants_json:
-            continue
-        where = _place(read.argv)
-        for kind in read.argv[1].split(","):
+        place = _place(read.argv)
+        for kind in _kinds(read):
             status = read.absent.get(kind.split(".")[0])
+            known = case.evidence.status(kind, place)
+            what = f"{kind} in {place}" if place else kind
             if status is None and read.status is Status.TRUNCATED:
-                case.gap(f"{kind}{where}", f"cut after {len(read.objects)} objects")
+                case.gap(what, f"cut after {len(read.objects)} objects")
+            elif known is not None and known.readable:
+                continue
             elif status is None and not read.status.readable:
-                case.gap(f"{kind}{where}", read.reason or str(read.status))
-            elif status is not None and not status.readable:
-                case.gap(f"{kind}{where}", str(status))
+                case.gap(what, read.reason or str(read.status))
+            elif status is not None or kind in read.unsure:
+                case.gap(what, str(status or Status.FORBIDDEN))
 
 
 def _split_refused(case: Case) -> None:
     """Ask kind by kind where a list over several kinds was refused without saying which."""
     for read in case.evidence.reads:
-        if read.status not in (Status.FORBIDDEN, Status.FAILED) or read.reason not in _PARTIAL:
-            continue
-        kinds = read.argv[1].split(",") if read.argv[:1] == ("get",) and read.wants_json else []
-        place = read.argv[read.argv.index("-n") + 1] if "-n" in read.argv else None
+        kinds = _kinds(read)
+        refused = read.status in (Status.FORBIDDEN, Status.FAILED) and read.reason in _PARTIAL
         for kind in kinds if len(kinds) > 1 else ():
-            query = single(kind, place, f"{kind} alone: {read.argv[1]} was refused")
-            if kind.split(".")[0] not in read.absent and case.evidence.get(query) is None:
+            if kind not in read.unsure and (not refused or kind.split(".")[0] in read.absent):
+                continue
+            place = _place(read.argv) or None
+            query = single(kind, place, f"{kind} alone: the list over several kinds was refused")
+            if case.evidence.get(query) is None:
                 case.needs.setdefault(query, query.why)
 
 
+def _kinds(read: Observation) -> list[str]:
+    """The kinds of a list read; none for other reads."""
+    argv: Sequence[str] = read.argv
+    if len(argv) < 2 or argv[0] != "get" or not read.wants_json:
+        return []
+    named = len(argv) > 2 and not argv[2].startswith("-")
+    return [] if named else argv[1].split(",")
+
+
 def _place(argv: tuple[str, ...]) -> str:
-    return f" in {argv[argv.index('-n') + 1]}" if "-n" in argv else ""
+    return argv[argv.index("-n") + 1] if "-n" in argv else ""
 
 
 async def investigate(

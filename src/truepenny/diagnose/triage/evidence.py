@@ -90,6 +90,9 @@ class Evidence:
         """How the list of a kind in a namespace was answered; None when it was not asked for."""
         found: Status | None = None
         for observation in self._covering(kind, within):
+            if kind in observation.unsure:
+                found = Status.FORBIDDEN
+                continue
             found = observation.absent.get(kind.split(".")[0], observation.status)
             if found.readable:
                 return found

@@ -53,6 +53,8 @@ class Observation:
     objects: tuple[Object, ...] = ()
     reason: str = ""
     absent: Mapping[str, Status] = field(default_factory=dict[str, Status])
+    unsure: frozenset[str] = frozenset()
+    """Kinds of which nothing came, in an answer that was refused in part without saying which."""
 
     @property
     def wants_json(self) -> bool:
@@ -102,7 +104,16 @@ def observe(
     if not whole or status is Status.TRUNCATED:
         return Observation(id, argv, Status.TRUNCATED, "", tuple(items), reason or "cut", absent)
     # Some kinds were answered: the read as a whole stands, and `absent` names the others.
-    return Observation(id, argv, Status.OK, "", tuple(items), reason, absent)
+    unsure: frozenset[str] = frozenset()
+    kinds = frozenset(argv[1].split(",")) if len(argv) > 1 else frozenset[str]()
+    if not status.readable and not kinds & absent.keys():
+        came = {form for item in items for form in _plurals(str(item.get("kind", "")).lower())}
+        unsure = frozenset(kind for kind in kinds if kind.split(".")[0] not in came)
+    return Observation(id, argv, Status.OK, "", tuple(items), reason, absent, unsure)
+
+
+def _plurals(kind: str) -> tuple[str, ...]:
+    return f"{kind}s", f"{kind}es", f"{kind[:-1]}ies"
 
 
 def decode(text: str) -> tuple[list[Object] | None, bool]:

@@ -10,6 +10,7 @@ from truepenny.diagnose.triage.container import Container, limit_of, lower
 from truepenny.diagnose.triage.evidence import Item
 from truepenny.diagnose.triage.fields import mapping, name, namespace, number, objects, text
 from truepenny.diagnose.triage.finding import Confidence, Finding, ObjectRef, Quote, Severity
+from truepenny.diagnose.triage.observation import Observation, Status
 from truepenny.diagnose.triage.query import logs
 from truepenny.diagnose.triage.table import exit_codes, last_match
 
@@ -183,13 +184,25 @@ def explain(
         on,
         evidence,
         confidence=Confidence.LOW if cause == "crash_unexplained" else Confidence.MEDIUM,
-        because="only the exit code tells" if not lines else "no known message in its log",
+        because="no known message is in its log" if lines else "only the exit code tells",
         not_checked=not_checked or ([] if answer else [f"{query.command}: not read yet"]),
         severity=Severity.CRITICAL,
+        silence=_silence(answer, lines),
         meaning=known.meaning if known else "a code of the program's own",
         part=f"init container {container.name}" if init else f"container {container.name}",
         **words,
     )
+
+
+def _silence(answer: Observation | None, lines: list[str]) -> str:
+    """Say why a log tells nothing: it was not read, it is empty, or it says nothing known."""
+    if answer is None:
+        return "its log was not read yet"
+    if not answer.status.readable:
+        return f"its log could not be read ({answer.reason or answer.status})"
+    if answer.status is Status.NO_MATCH:
+        return "there is no log of it"
+    return "its log does not say why" if lines else "its log is empty"
 
 
 def between_them(
