@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import resource
+import socket
 import subprocess
 import tempfile
 from pathlib import Path
 
-from .peers import OURS, zero_server
+from .peers import OURS
 from .report import Row
 
 ROUNDS = 15
@@ -21,14 +22,12 @@ def run() -> list[Row]:
     bare = _cheapest([str(OURS), "-c", "pass"])
     version = _cheapest([str(program), "version"])
     helped = _cheapest([str(program), "--help"])
-    with zero_server() as url, tempfile.TemporaryDirectory() as home:
-        _configure(Path(home), url)
-        first = _cheapest([str(program), "run", "--model", "zero/turns-0", "hello"], home, 5)
+    first = min(_until_first_request(str(program)) for _ in range(ROUNDS))
     return [
         _row("`truepenny version`", version, bare, VERSION_LIMIT),
         _row("`truepenny --help`", helped, bare, None),
         Row(
-            "CPU of a whole `run` with one request, to the limit of 0.5 s before it",
+            "CPU of `run` up to its first model request, to the limit of 0.5 s",
             f"{first * 1000:.0f} ms",
             f"{FIRST_REQUEST_LIMIT * 1000:.0f} ms",
             first / FIRST_REQUEST_LIMIT,
@@ -53,22 +52,41 @@ def _configure(home: Path, url: str) -> None:
     (home / "config").mkdir()
     (home / "config" / "truepenny.toml").write_text(
         f'[providers.zero]\nwire = "openai_chat"\nbase_url = "{url}/v1"\napi_key = "none"\n'
-        "[providers.zero.models.turns-0]\n"
+        "[providers.zero.models.m]\n"
         f'[clusters.c]\nkubeconfig = "{kubeconfig}"\n',
         encoding="utf-8",
     )
 
 
-def _cheapest(argv: list[str], home: str | None = None, rounds: int = ROUNDS) -> float:
-    environment = dict(os.environ)
-    if home:
-        environment["TRUEPENNY_HOME"] = home
+def _until_first_request(program: str) -> float:
+    """Return the CPU seconds that a run has used when its request arrives; then end it."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        tempfile.TemporaryDirectory() as home,
+    ):
+        _configure(Path(home), f"http://127.0.0.1:{server.getsockname()[1]}")
+        with subprocess.Popen(
+            [program, "run", "--model", "zero/m", "hello"],
+            env={**os.environ, "TRUEPENNY_HOME": home},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as process:
+            server.settimeout(60)
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(1)
+                stat = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8")
+            process.kill()
+    user, system = stat.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def _cheapest(argv: list[str]) -> float:
     costs: list[float] = []
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(
-            argv, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL
-        )
+        done = subprocess.run(argv, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
             raise RuntimeError(f"{argv} exited {done.returncode}:\n{done.stderr}")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
