@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from truepenny.agent.history import validate
+from truepenny.agent.validity import validate
 from truepenny.model.event import MessageEnd, ModelEvent, StreamFailed, TextDelta
 from truepenny.model.failure import Failure, FailureKind
 from truepenny.model.message import AssistantMessage, Message, StopReason, Text, ToolCall

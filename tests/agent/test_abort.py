@@ -10,9 +10,9 @@ import pytest
 
 from truepenny.agent import event as ev
 from truepenny.agent.desk import LATCH_SECONDS, Abort, TurnBusy
-from truepenny.agent.history import validate
 from truepenny.agent.stop import StopKind
 from truepenny.agent.transcript import read_transcript
+from truepenny.agent.validity import validate
 from truepenny.errors import StorageFailed
 from truepenny.model.event import TextDelta
 from truepenny.model.message import Text, UserMessage

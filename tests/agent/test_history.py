@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truepenny.agent.history import History, RepairKind, validate
+from truepenny.agent.history import History
+from truepenny.agent.repair import RepairKind
+from truepenny.agent.validity import validate
 from truepenny.model.message import (
     AssistantMessage,
     Message,

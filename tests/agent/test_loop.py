@@ -10,6 +10,7 @@ import pytest
 from truepenny.agent import event as ev
 from truepenny.agent.limits import Limits, RetryPolicy
 from truepenny.agent.stop import StopKind
+from truepenny.errors import UsageError
 from truepenny.model.event import Learned, MessageEnd, Quirk, StreamFailed, TextDelta, ThinkingDelta
 from truepenny.model.failure import Failure, FailureKind
 from truepenny.model.message import (
@@ -385,6 +386,33 @@ async def test_read_only_refuses_what_writes(tmp_path: Path) -> None:
     assert (done.outcome, done.facts["reason"]) == ("refused", "read_only")
     [started] = of_type(events, ev.ToolStarted)
     assert started.admission["verdict"] == "deny"
+
+
+async def test_an_empty_prompt_is_not_taken(tmp_path: Path) -> None:
+    async with agent_with(tmp_path, [says("x")]) as (agent, model):
+        for prompt in ("", " \n"):
+            with pytest.raises(UsageError):
+                await collect(agent, prompt)
+        assert model.requests == [] and len(agent.session.history) == 0
+        assert finished(await collect(agent)).answer == "x"
+
+
+async def test_a_large_result_goes_to_the_model_whole_and_is_capped_in_the_transcript(
+    tmp_path: Path,
+) -> None:
+    async def much(arguments: Any, context: Any) -> Result:
+        return Result(Outcome.SUCCESS, (Text("line of output\n" * 20_000),))
+
+    script = [calls(("c1", "much", {})), says("done")]
+    async with agent_with(tmp_path, script, Tool("much", "Says much.", TEXT, much)) as (
+        agent,
+        model,
+    ):
+        assert finished(await collect(agent)).stop.completed
+        path = agent.session.folder / "transcript.jsonl"
+    sent = model.seen[1][-1].content[0]
+    assert isinstance(sent, Text) and len(sent.text) > 290_000, "the model reads all of it"
+    assert path.stat().st_size < 60_000, "the transcript keeps head and tail"
 
 
 def test_a_delay_is_capped_and_a_silly_hint_ignored() -> None:

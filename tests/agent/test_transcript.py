@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truepenny.agent.history import validate
 from truepenny.agent.journal import Journal
 from truepenny.agent.record import Caps, decode_message, encode_message
 from truepenny.agent.restore import restore
 from truepenny.agent.sessions import SessionStore
 from truepenny.agent.stats import stats
 from truepenny.agent.transcript import TranscriptWriter, read_transcript
+from truepenny.agent.validity import validate
 from truepenny.model.message import (
     AssistantMessage,
     Image,

@@ -18,7 +18,8 @@ from types import TracebackType
 import anyio
 from anyio.abc import TaskGroup
 
-from truepenny.model.message import UserMessage, user
+from truepenny.errors import UsageError
+from truepenny.model.message import Text, UserMessage, user
 from truepenny.model.request import Model
 from truepenny.system.clock import Clock, SystemClock
 from truepenny.system.ids import Ids, RandomIds
@@ -105,12 +106,14 @@ class Agent:
         """Run a prompt to its answer and yield what happens, `RunFinished` last.
 
         `turn_id` names the turn for aborts; a follow-up that is waiting at its end runs as a turn
-        of its own. Raises TurnBusy while a turn is in flight, and StorageFailed when the prompt
-        could not be recorded: nothing ran then.
+        of its own. Raises UsageError for an empty prompt, TurnBusy while a turn is in flight, and
+        StorageFailed when the prompt could not be recorded: nothing ran then.
         """
         if self._tasks is None:
             raise RuntimeError("use `async with agent:` around run()")
         message = user(prompt) if isinstance(prompt, str) else prompt
+        if not any(not isinstance(part, Text) or part.text.strip() for part in message.content):
+            raise UsageError("the prompt is empty", remedy="Say what is to be found out.")
         run = Run(self.setup, self.session, self._desk)
         turn = run.claim(turn_id or self.setup.ids.new("turn"))
         self._tasks.start_soon(run.drive, turn, message)

@@ -183,7 +183,7 @@ class SteerDelivered(_Fields):
 
 @dataclass(frozen=True, slots=True)
 class Repaired(_Fields):
-    """The history was repaired; kinds as in `agent.history.RepairKind`."""
+    """The history was repaired; kinds as in `agent.repair.RepairKind`."""
 
     type: ClassVar[str] = "repair"
     turn: str

@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from truepenny.model.message import (
     AssistantMessage,
@@ -34,39 +33,11 @@ from truepenny.tool.outcome import Cause, Outcome
 from truepenny.tool.result import Completeness, Facts, Result
 from truepenny.tool.view import model_content
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+from .repair import Repair, RepairKind
+from .validity import TOOL_NAME
+
 _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST_NAME = 64
-
-
-class RepairKind(StrEnum):
-    """What was wrong and was set right."""
-
-    MISSING_RESULT = "missing_result"
-    """A call without an answer got one that says so."""
-    ORPHAN_RESULT = "orphan_result"
-    """A result without a call, or a second one, was left out."""
-    REORDERED_RESULT = "reordered_result"
-    DUPLICATE_CALL_ID = "duplicate_call_id"
-    """The later call got a new id."""
-    MISSING_CALL_ID = "missing_call_id"
-    INVALID_TOOL_NAME = "invalid_tool_name"
-    EMPTY_MESSAGE = "empty_message"
-    """A message with nothing in it was left out."""
-    EMPTY_PART = "empty_part"
-    EMPTY_RESULT = "empty_result"
-    """A result without content got a line that says so."""
-    WRONG_ORDER = "wrong_order"
-    """A user message was put where a provider needs one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repair:
-    """One repair. `where` is the call id it concerns, or empty."""
-
-    kind: RepairKind
-    where: str = ""
-    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +46,6 @@ class Appended:
 
     messages: tuple[Message, ...] = ()
     repairs: tuple[Repair, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One broken rule, at the index of a message."""
-
-    index: int
-    kind: RepairKind
-    detail: str = ""
 
 
 Answer = Callable[[ToolCall], ToolResultMessage]
@@ -255,7 +217,7 @@ class History:
 
     def _repaired_call(self, call: ToolCall, taken: set[str], repairs: list[Repair]) -> ToolCall:
         name, call_id = call.name, call.id
-        if not _NAME.fullmatch(name):
+        if not TOOL_NAME.fullmatch(name):
             name = _NOT_IN_NAME.sub("_", name)[:_LONGEST_NAME] or "unnamed"
             repairs.append(Repair(RepairKind.INVALID_TOOL_NAME, call_id, call.name[:200]))
         if not call_id.strip() or call_id in self._ids or call_id in taken:
@@ -294,57 +256,3 @@ def _kept(
             repairs.append(Repair(RepairKind.EMPTY_PART, where))
         else:
             yield part
-
-
-def validate(messages: Sequence[Message]) -> tuple[Violation, ...]:
-    """Check a whole history against every rule above, independently of `History`.
-
-    Costs time in the length of the history: for reading back, for tests, for after a compaction.
-    """
-    found: list[Violation] = []
-    ids: set[str] = set()
-    waiting: list[str] = []
-    previous: Message | None = None
-    for index, message in enumerate(messages):
-        if isinstance(message, ToolResultMessage):
-            if not waiting or waiting[0] != message.call_id:
-                found.append(Violation(index, RepairKind.ORPHAN_RESULT, message.call_id))
-            if message.call_id in waiting:
-                waiting.remove(message.call_id)
-        else:
-            found.extend(Violation(index, RepairKind.MISSING_RESULT, call) for call in waiting)
-            waiting = []
-        if isinstance(message, AssistantMessage):
-            if not isinstance(previous, UserMessage | ToolResultMessage):
-                found.append(Violation(index, RepairKind.WRONG_ORDER, "no user message before"))
-            found.extend(_call_violations(index, message, ids))
-            waiting = [call.id for call in message.tool_calls]
-        elif previous is None and not isinstance(message, UserMessage):
-            found.append(Violation(index, RepairKind.WRONG_ORDER, "no user message first"))
-        if not _filled(message):
-            found.append(Violation(index, RepairKind.EMPTY_MESSAGE))
-        if any(isinstance(part, Text) and not part.text.strip() for part in message.content):
-            found.append(Violation(index, RepairKind.EMPTY_PART))
-        previous = message
-    last = len(messages) - 1
-    found.extend(Violation(last, RepairKind.MISSING_RESULT, call) for call in waiting)
-    if previous is None or isinstance(previous, AssistantMessage):
-        found.append(Violation(last, RepairKind.WRONG_ORDER, "nothing to answer at the end"))
-    return tuple(found)
-
-
-def _filled(message: Message) -> bool:
-    if isinstance(message, AssistantMessage):
-        return any(not isinstance(part, Thinking) for part in message.content)
-    return bool(message.content)
-
-
-def _call_violations(index: int, message: AssistantMessage, ids: set[str]) -> Iterable[Violation]:
-    for call in message.tool_calls:
-        if not call.id.strip():
-            yield Violation(index, RepairKind.MISSING_CALL_ID)
-        elif call.id in ids:
-            yield Violation(index, RepairKind.DUPLICATE_CALL_ID, call.id)
-        if not _NAME.fullmatch(call.name):
-            yield Violation(index, RepairKind.INVALID_TOOL_NAME, call.name)
-        ids.add(call.id)

@@ -11,8 +11,9 @@ from truepenny.tool.outcome import Cause, Outcome
 from truepenny.tool.result import Completeness, Facts, Result
 from truepenny.tool.view import model_content
 
-from .history import Appended, History, Repair, RepairKind
+from .history import Appended, History
 from .record import Record, decode_message
+from .repair import Repair, RepairKind
 from .session import Steer
 from .transcript import Transcript
 

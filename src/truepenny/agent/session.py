@@ -28,9 +28,10 @@ from truepenny.text.redact import Redactor
 from truepenny.tool.result import Result
 from truepenny.tool.view import model_content
 
-from .history import Appended, History, Repair
+from .history import Appended, History
 from .ledger import Ledger
 from .record import Caps, Record, encode_content, encode_message
+from .repair import Repair
 from .stop import Stop
 from .transcript import TranscriptWriter
 
