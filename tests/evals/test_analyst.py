@@ -21,7 +21,7 @@ NAMES = sorted(path.parent.name for path in FOLDER.glob("*/incident.toml"))
 def test_every_incident_is_explained(half: int, tmp_path: Path) -> None:
     names = NAMES[half::2]
     assert len(names) > 20
-    command = "-m truepenny evaluate --json --model builtin/analyst --incidents".split()
+    command = ["-m", "truepenny", "evaluate", "--json", "--model", "builtin/analyst", "--incidents"]
     done = subprocess.run(
         [sys.executable, *command, str(FOLDER), *names],
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
