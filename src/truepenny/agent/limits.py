@@ -25,7 +25,9 @@ class RetryPolicy:
 
     `retries` counts requests after the first. The wait doubles from `base` up to `longest`; a
     provider's Retry-After is honoured up to `longest_hint`, so that one header cannot hold a turn
-    for an hour. `empty_retries` is a budget of its own for answers with neither text nor call.
+    for an hour. `empty_retries` is a budget of its own for answers with neither text nor call. Where
+    no connection came about at all, `connect_retries` after `connect_delay` each are enough: an
+    address that refuses now is wrong or down, and a person waits in front of the terminal.
     """
 
     retries: int = 3
@@ -33,11 +35,15 @@ class RetryPolicy:
     longest: float = 120.0
     longest_hint: float = 60.0
     empty_retries: int = 2
+    connect_retries: int = 1
+    connect_delay: float = 1.0
 
     def delay(self, failure: Failure, retried: int) -> float | None:
         """Return how long to wait before the next attempt, or None when there is to be none."""
         if failure.kind not in TRANSIENT or failure.partial or retried >= self.retries:
             return None
+        if failure.kind is FailureKind.NETWORK and failure.phase == "connect":
+            return self.connect_delay if retried < self.connect_retries else None
         if failure.retry_after is not None and failure.retry_after > 0:
             return min(failure.retry_after, self.longest_hint)
         return min(self.base * 2**retried, self.longest)
