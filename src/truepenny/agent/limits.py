@@ -25,9 +25,9 @@ class RetryPolicy:
 
     `retries` counts requests after the first. The wait doubles from `base` up to `longest`; a
     provider's Retry-After is honoured up to `longest_hint`, so that one header cannot hold a turn
-    for an hour. `empty_retries` is a budget of its own for answers with neither text nor call. Where
-    no connection came about at all, `connect_retries` after `connect_delay` each are enough: an
-    address that refuses now is wrong or down, and a person waits in front of the terminal.
+    for an hour. `empty_retries` is a budget of its own for answers with neither text nor call.
+    Where no connection came about at all, `connect_retries` after `connect_delay` each are enough:
+    an address that refuses now is wrong or down, and a person waits in front of the terminal.
     """
 
     retries: int = 3
