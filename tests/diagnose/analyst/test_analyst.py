@@ -16,12 +16,12 @@ from tests.diagnose.triage.build import (
     replicaset,
     service,
 )
-from tests.diagnose.triage.world import Objects
+from tests.diagnose.triage.world import NOW, Objects
 from truepenny.diagnose.analyst import Analyst
 from truepenny.diagnose.analyst.history import read_history
 from truepenny.diagnose.analyst.survey import FIRST
 from truepenny.diagnose.triage.query import listing
-from truepenny.model.event import TextDelta, ToolCallEnd
+from truepenny.model.event import MessageEnd, TextDelta, ToolCallEnd
 from truepenny.model.message import (
     AssistantMessage,
     Message,
@@ -32,6 +32,8 @@ from truepenny.model.message import (
     UserMessage,
     user,
 )
+from truepenny.model.request import ModelRequest
+from truepenny.system.clock import ManualClock
 from truepenny.tool.outcome import Outcome
 from truepenny.tool.result import Result
 
@@ -305,3 +307,21 @@ def test_no_history_and_no_question_breaks_it(
     reply = Analyst().reply(read_history(messages), frozenset({"kubectl"}))
     assert reply.text
     assert all(name == "kubectl" for name, _ in reply.calls)
+
+
+async def test_stopped_early_it_says_what_it_has_and_does_not_deny_having_looked() -> None:
+    session = talk(broken())
+    await session.ask("Why is checkout failing?")
+    asked = [message for message in session.messages if not isinstance(message, AssistantMessage)]
+    for length in range(1, len(session.messages)):
+        history = session.messages[:length]
+        if isinstance(history[-1], AssistantMessage):
+            continue
+        request = ModelRequest("", history, session.tools, tool_choice="none")
+        events = [event async for event in Analyst(ManualClock(NOW)).stream(request)]
+        end = events[-1]
+        assert isinstance(end, MessageEnd)
+        assert end.message.tool_calls == ()
+        assert "is not offered" not in end.message.text
+        assert "nothing wrong" not in end.message.text
+    assert len(asked) > 3

@@ -61,9 +61,8 @@ class Analyst:
         """Answer one request; never fails, and asks nothing of any network."""
         conversation = read_history(request.messages)
         offered = frozenset(tool.name for tool in request.tools)
-        if request.tool_choice == "none":
-            offered = frozenset[str]()
-        reply = self.reply(conversation, offered)
+        # Without a choice of tools, what was read so far has to be enough.
+        reply = self.reply(conversation, offered, last=request.tool_choice == "none")
         for piece in _pieces(reply.text):
             await anyio.lowlevel.checkpoint()
             yield TextDelta(piece)
@@ -79,8 +78,10 @@ class Analyst:
     async def close(self) -> None:
         """Nothing is held open."""
 
-    def reply(self, conversation: Conversation, offered: frozenset[str]) -> Reply:
-        """Decide what to say and call; pure but for the clock."""
+    def reply(
+        self, conversation: Conversation, offered: frozenset[str], *, last: bool = False
+    ) -> Reply:
+        """Decide what to say and call; with `last` only say. Pure but for the clock."""
         follows = bool(conversation.past)
         question = understand(conversation.question, follows=follows)
         if question.intent is Intent.INTRODUCE:
@@ -89,7 +90,7 @@ class Analyst:
             return Reply(answer.short(f"{answer.FOREIGN} {answer.EXAMPLE}"))
         if question.intent is Intent.CHANGE:
             return Reply(answer.short(answer.CHANGE))
-        if "kubectl" not in offered:
+        if "kubectl" not in offered and not last:
             return Reply(
                 answer.short(
                     "**I cannot look: the `kubectl` tool is not offered in this session,** so I "
@@ -100,12 +101,12 @@ class Analyst:
         if not question.refresh:
             calls = (*conversation.past, *calls)
         listed = next((call for call in reversed(calls) if call.tool == "cluster_list"), None)
-        if listed is None and "cluster_list" in offered:
+        if listed is None and "cluster_list" in offered and not last:
             return Reply("First, which clusters there are.", (("cluster_list", {}),))
         clusters = _clusters(listed, question)
         if isinstance(clusters, str):
             return Reply(answer.short(clusters))
-        if question.intent is Intent.LIST:
+        if question.intent is Intent.LIST and not last:
             return _list(question, clusters, calls)
         earlier = tuple(conversation.earlier)
         plans = [
@@ -116,7 +117,7 @@ class Analyst:
             plans = _relevant(plans)
         spent = len(conversation.calls)
         wanted = [(each, query) for each in plans for query in each.reads]
-        if wanted and spent < MAX_CALLS:
+        if wanted and spent < MAX_CALLS and not last:
             return _read(wanted[: MAX_CALLS - spent])
         return Reply(answer.write(plans, question, fresh=bool(conversation.calls)))
 

@@ -71,21 +71,16 @@ def understand(text: str, *, follows: bool = False) -> Question:
             return question(Intent.STEPS)
         if said & known.proof:
             return question(Intent.PROOF)
+    if words[:1] and words[0] in known.foreign and not (troubled or cluster_words):
+        return question(Intent.FOREIGN)
     if (words and words[0] in known.changes) or (words[:1] == ("please",) and said & known.changes):
         return question(Intent.CHANGE)
     if kind and words and words[0] in known.listing | {"how"} and not troubled:
         return question(Intent.LIST)
-    # A short "and now?" leans on what came before; words of another world do not.
-    leaning = follows and said <= known.ignored | known.refresh | known.listing
-    if troubled or cluster_words or leaning or _asks_why(words):
-        return question(Intent.INVESTIGATE)
-    if names and len(words) <= 6:
-        return question(Intent.INVESTIGATE)
-    return question(Intent.FOREIGN)
-
-
-def _asks_why(words: tuple[str, ...]) -> bool:
-    return bool(words) and words[0] == "why" and len(words) > 1
+    if not words:
+        return question(Intent.FOREIGN)
+    # Whoever asks a diagnostician most likely wants a look, in words that no list foresees.
+    return question(Intent.INVESTIGATE)
 
 
 def _names(text: str, ignored: frozenset[str]) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ class Vocabulary:
     proof: frozenset[str]
     listing: frozenset[str]
     changes: frozenset[str]
+    foreign: frozenset[str]
     greetings: frozenset[str]
 
     @property
