@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from . import complete
 from .terminal import table
 
 
@@ -16,7 +17,7 @@ def config() -> None:
 
 
 @config.command(epilog="Example: truepenny config show model")
-@click.argument("prefix", default="")
+@click.argument("prefix", default="", shell_complete=complete.setting)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--set", "only_set", is_flag=True, help="Only what somebody set.")
 def show(prefix: str, as_json: bool, only_set: bool) -> None:

@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from . import complete
 from .terminal import style, table
 
 
@@ -32,7 +33,7 @@ def _list(as_json: bool) -> None:
 
 
 @click.command(epilog="Example: truepenny demo checkout-oom --fault slow:2s:pods/log")
-@click.argument("incident", required=False)
+@click.argument("incident", required=False, shell_complete=complete.incident)
 @click.option("--list", "only_list", is_flag=True, help="List the incidents and end.")
 @click.option("--json", "as_json", is_flag=True, help="With --list: print one JSON object.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; 0 is any free one.")

@@ -12,6 +12,7 @@ import click
 
 from truepenny.errors import ConfigurationError
 
+from . import complete
 from .assemble import assemble
 from .failure import COULD_NOT_RUN, Finished
 from .terminal import Progress
@@ -39,8 +40,13 @@ def shipped_incidents() -> Path:
 
 
 @click.command(epilog="Example: truepenny evaluate checkout-oom healthy")
-@click.argument("names", nargs=-1)
-@click.option("--model", metavar="NAME", help="Model to score; else the default.")
+@click.argument("names", nargs=-1, shell_complete=complete.evaluated)
+@click.option(
+    "--model",
+    metavar="NAME",
+    shell_complete=complete.model,
+    help="Model to score; else the default.",
+)
 @click.option(
     "--incidents",
     "folder",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import anyio
 import click
 
+from . import complete
 from .failure import Finished
 from .terminal import Progress, table
 from .workbench import Workbench
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog="Example: truepenny models --probe")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete.model)
 @click.option("--probe", is_flag=True, help="Ask each one something small, over the network.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def models(name: str | None, probe: bool, as_json: bool) -> None:

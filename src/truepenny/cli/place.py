@@ -11,6 +11,7 @@ import click
 
 from truepenny.errors import ConfigurationError, UsageError
 
+from . import complete
 from .workbench import Workbench
 
 if TYPE_CHECKING:
@@ -95,25 +96,15 @@ def place_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--demo",
             metavar="INCIDENT",
-            shell_complete=_incidents,
+            shell_complete=complete.incident,
             help="Use the practice cluster with this incident (`truepenny demo --list`).",
         ),
         click.option(
             "--cluster",
             metavar="NAME",
-            shell_complete=_clusters,
+            shell_complete=complete.cluster,
             help="Use only this cluster: a name from the settings, or a kubeconfig context.",
         ),
     ):
         command = option(command)
     return command
-
-
-def _incidents(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    from truepenny.demo.world import scenarios
-
-    return [found.name for found in scenarios() if found.name.startswith(typed)]
-
-
-def _clusters(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    return [name for name in Workbench().clusters().names if name.startswith(typed)]

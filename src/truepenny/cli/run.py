@@ -14,6 +14,7 @@ import click
 
 from truepenny.errors import UsageError
 
+from . import complete
 from .assemble import assemble
 from .failure import Finished, say
 from .place import Place, place, place_options
@@ -31,22 +32,22 @@ if TYPE_CHECKING:
 EXAMPLE = 'Example: truepenny run "Why is checkout failing?"'
 
 
-def _models(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    from truepenny.model.catalog import available
-
-    bench = Workbench()
-    names = (entry.name for entry in available(bench.settings, bench.env) if entry.model)
-    return [name for name in names if name.startswith(typed)]
-
-
 @click.command(epilog=EXAMPLE)
 @click.argument("prompt", nargs=-1)
 @click.option(
-    "--model", metavar="NAME", shell_complete=_models, help="Model to use, e.g. provider/model."
+    "--model",
+    metavar="NAME",
+    shell_complete=complete.model,
+    help="Model to use, e.g. provider/model.",
 )
 @place_options
 @click.option("--read-only", is_flag=True, help="Refuse every tool that changes anything.")
-@click.option("--session", metavar="ID", help="Go on with this session instead of a new one.")
+@click.option(
+    "--session",
+    metavar="ID",
+    shell_complete=complete.session,
+    help="Go on with this session instead of a new one.",
+)
 @click.option("--max-turns", type=click.IntRange(1), help="Most requests to the model.")
 @click.option(
     "--stdin/--no-stdin",

@@ -12,6 +12,7 @@ import click
 
 from truepenny.errors import UsageError
 
+from . import complete
 from .failure import Finished
 from .terminal import style, table
 from .workbench import Workbench
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.3
 """How often `tail` looks for more: faster than a person reads, slower than a disk minds."""
-
-
-def _ids(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    return [entry.id for entry in Workbench().sessions.list() if entry.id.startswith(typed)]
 
 
 def _named(bench: Workbench, session_id: str | None) -> str:
@@ -68,7 +65,7 @@ def list_sessions(as_json: bool) -> None:
 
 
 @session.command("show", epilog="Example: truepenny session show --calls")
-@click.argument("session_id", required=False, shell_complete=_ids)
+@click.argument("session_id", required=False, shell_complete=complete.session)
 @click.option("--calls", is_flag=True, help="With what each call returned.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole transcript as one object.")
 def show_session(session_id: str | None, calls: bool, as_json: bool) -> None:
@@ -93,7 +90,7 @@ def show_session(session_id: str | None, calls: bool, as_json: bool) -> None:
 
 
 @session.command(epilog="Example: truepenny session tail")
-@click.argument("session_id", required=False, shell_complete=_ids)
+@click.argument("session_id", required=False, shell_complete=complete.session)
 @click.option("--calls", is_flag=True, help="With what each call returned.")
 @click.option("--follow/--no-follow", default=None, help="Wait for more; default on a terminal.")
 def tail(session_id: str | None, calls: bool, follow: bool | None) -> None:
@@ -115,7 +112,7 @@ def tail(session_id: str | None, calls: bool, follow: bool | None) -> None:
 
 
 @session.command(epilog="Example: truepenny session stats")
-@click.argument("session_id", required=False, shell_complete=_ids)
+@click.argument("session_id", required=False, shell_complete=complete.session)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def stats(session_id: str | None, as_json: bool) -> None:
     """Count turns, calls by outcome, tokens and time; cost only where it was really charged."""

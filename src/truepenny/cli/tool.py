@@ -11,6 +11,7 @@ import click
 
 from truepenny.errors import UsageError
 
+from . import complete
 from .call import call as call_tool
 from .call import exit_code, show
 from .failure import Finished, say
@@ -26,10 +27,6 @@ def _registry() -> Any:
 
     # What tools there are does not depend on the clusters they would reach.
     return Workbench().registry(Clusters())
-
-
-def _names(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    return [name for name in _registry().names if name.startswith(typed)]
 
 
 @click.group(epilog="Example: truepenny tool list")
@@ -51,7 +48,7 @@ def list_tools(as_json: bool) -> None:
 
 
 @tool.command(epilog="Example: truepenny tool describe kubectl")
-@click.argument("name", shell_complete=_names)
+@click.argument("name", shell_complete=complete.tool)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def describe(name: str, as_json: bool) -> None:
     """Print what NAME does, its arguments and an example."""
@@ -75,7 +72,7 @@ def describe(name: str, as_json: bool) -> None:
 
 
 @tool.command(epilog=f"Example: {CALL_EXAMPLE}")
-@click.argument("name", shell_complete=_names)
+@click.argument("name", shell_complete=complete.tool)
 @click.argument("arguments", metavar="[JSON]", default="{}")
 @place_options
 @click.option("--read-only", is_flag=True, help="Refuse every tool that changes anything.")
