@@ -52,3 +52,9 @@ def test_links_never_form_a_circle_and_lose_nothing(edges: list[tuple[int, list[
     shown = [each.root.key for each in groups]
     shown += [symptom.key for each in groups for symptom in each.symptoms]
     assert sorted(shown) == sorted(each.key for each in findings)
+
+
+def test_what_breaks_more_leads_even_where_it_is_less_sure() -> None:
+    unsure = replace(finding(B), confidence=Confidence.MEDIUM)
+    linked = link([finding(A), unsure, finding(C, "down", B)])
+    assert [each.root.object for each in incidents(linked)] == [B, A]

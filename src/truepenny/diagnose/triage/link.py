@@ -100,8 +100,9 @@ def _rank(group: Incident, asked: frozenset[ObjectRef]) -> tuple[int, int, int, 
     return (
         0 if not asked or asked & group.objects else 1,
         worst,
-        _CONFIDENCE[group.root.confidence],
+        # What breaks more comes first, before what is surer: a reader has to act on it.
         -len(group.symptoms),
+        _CONFIDENCE[group.root.confidence],
     )
 
 
