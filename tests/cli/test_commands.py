@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 
-from tests.peers.model_script import Call, Reply
+from tests.peers.model_script import Call, Counts, Reply
 from tests.peers.model_server import ModelServer
 
 from .conftest import Account
@@ -167,6 +167,14 @@ def test_sessions_are_listed_shown_counted_and_verified(account: Account) -> Non
     broken = account.run("session", "show")
     assert broken.returncode == 1
     assert "ledger: broken at line" in broken.stdout
+
+
+def test_a_charge_is_shown_as_a_charge(account: Account) -> None:
+    with ModelServer([Reply(text="done", counts=Counts(cost=1.5))]) as server:
+        account.use_server(server)
+        account.configure("reports_cost = true\n")
+        account.run("run", "hello")
+    assert "1.50 USD" in account.run("session", "stats").stdout
 
 
 def test_a_list_into_head_is_quiet(account: Account) -> None:

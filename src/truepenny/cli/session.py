@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -130,15 +130,21 @@ def _stat_rows(counted: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     for name, value in counted.items():
         if name == "costs":
-            charged = [c for c in value if c["basis"] == "api"]
-            text = ", ".join(f"{c['amount']:.4f} {c['currency']}" for c in charged) or "–"
-            rows.append(("cost", text))
+            rows.append(("cost", _charged(value)))
         elif isinstance(value, dict):
             pairs = cast("Mapping[str, Any]", value)
             rows.extend((f"{name}: {key}", _known(inner)) for key, inner in pairs.items())
         else:
             rows.append((name, _known(value)))
     return rows
+
+
+def _charged(costs: Sequence[Mapping[str, Any]]) -> str:
+    from truepenny.model.cost import CHARGED, rendered
+    from truepenny.model.usage import Cost
+
+    charged = [Cost(**cost) for cost in costs if cost["basis"] == CHARGED]
+    return ", ".join(map(rendered, charged)) or rendered(None)
 
 
 def _known(value: Any) -> str:
