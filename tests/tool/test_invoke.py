@@ -62,6 +62,8 @@ async def test_bad_arguments_name_every_field_and_nothing_runs() -> None:
 
     done = await call(tool(run=never), {"say": 1, "times": 0, "more": True})
     assert done.result.outcome is Outcome.INVALID_ARGUMENTS
+    # As a model writes a call, so that it can be sent as it stands.
+    assert done.result.facts.hint.endswith('{"say": "hello"}')
     problems = "\n".join(done.result.facts.detail["problems"])
     assert "say:" in problems
     assert "times:" in problems

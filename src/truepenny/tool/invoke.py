@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
@@ -109,7 +110,9 @@ def _denied(decision: Decision) -> Result:
 
 
 def _usage(tool: Tool) -> str:
-    return f"for example: {dict(tool.example)}" if tool.example else ""
+    return (
+        f"for example: {json.dumps(dict(tool.example), ensure_ascii=False)}" if tool.example else ""
+    )
 
 
 def _finish(result: Result, context: CallContext, started: float) -> Result:
