@@ -71,6 +71,8 @@ def test_a_provider_that_is_not_reachable_is_exit_5(account: Account) -> None:
     last = json.loads(done.stdout.splitlines()[-1])
     assert last["stop"]["failure"]["kind"] == "network"
     assert last["answer_state"] == "none"
+    assert "127.0.0.1:9" in last["stop"]["failure"]["message"]
+    assert "providers.gone.base_url" in account.run("run", "hello").stderr
 
 
 def test_a_key_that_is_refused_is_exit_3_and_is_not_shown(account: Account) -> None:
@@ -80,6 +82,7 @@ def test_a_key_that_is_refused_is_exit_3_and_is_not_shown(account: Account) -> N
         done = account.run("run", "hello", env={"TRUEPENNY_PROVIDERS__PEER__API_KEY": key})
     assert done.returncode == 3
     assert "401" in done.stderr
+    assert "providers.peer.api_key" in done.stderr
     assert key not in done.stdout + done.stderr
     for path in account.tree.rglob("*"):
         if path.is_file():

@@ -143,12 +143,14 @@ async def test_nobody_listening_is_a_network_failure() -> None:
         failure = failure_of(await collect(WIRES["openai_chat"](Endpoint("p", url), Profile("m"))))
     assert (failure.kind, failure.phase) == (FailureKind.NETWORK, "connect")
     assert (failure.provider, failure.model) == ("p", "m")
+    assert url.removeprefix("http://") in failure.message
 
 
 async def test_an_unknown_host_is_a_network_failure() -> None:
     endpoint = Endpoint("p", "http://nowhere.invalid/v1", timeouts=Timeouts(5, 5, 5))
     failure = failure_of(await collect(WIRES["openai_chat"](endpoint, Profile("m"))))
     assert (failure.kind, failure.phase) == (FailureKind.NETWORK, "connect")
+    assert "nowhere.invalid" in failure.message
 
 
 @pytest.mark.parametrize("url", ["ftp://x/v1", "http://[::1", "http://", "nonsense"])

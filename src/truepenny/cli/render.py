@@ -30,6 +30,7 @@ from truepenny.agent.event import (
 )
 
 from .failure import detach
+from .remedy import remedy
 from .terminal import Progress, style
 
 GATE_CHARS = 280
@@ -143,6 +144,8 @@ class RunView:
         if not event.stop.completed:
             why = event.stop.message or event.stop.detail or "no reason known"
             self._line(f"stopped ({event.stop.kind}): {why}", "red")
+            if advice := event.stop.failure and remedy(event.stop.failure):
+                self._line(f"  {advice}", "red")
             if event.answer_state == "partial":
                 self._line("the answer above is partial", "red")
         if unresolved := event.evidence.get("unresolved"):

@@ -72,10 +72,13 @@ class Channel:
             response = await self._send(client, request)
         except httpx2.ConnectTimeout:
             raise ChannelFailed(
-                FailureKind.TIMEOUT, f"no connection within {limits.connect:g} s", "connect"
+                FailureKind.TIMEOUT,
+                f"no connection to {self._endpoint.host} within {limits.connect:g} s",
+                "connect",
             ) from None
         except (httpx2.ConnectError, httpx2.ProxyError) as error:
-            raise ChannelFailed(FailureKind.NETWORK, _words(error), "connect") from None
+            what = f"cannot connect to {self._endpoint.host}: {_words(error)}"
+            raise ChannelFailed(FailureKind.NETWORK, what, "connect") from None
         except httpx2.TimeoutException:
             raise ChannelFailed(
                 FailureKind.TIMEOUT, f"no answer within {limits.first_byte:g} s", "first_byte"
