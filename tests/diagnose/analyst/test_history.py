@@ -67,3 +67,21 @@ def test_a_turn_begins_after_the_last_answer_and_joins_what_was_added() -> None:
     assert seen.question == "second\nand more" and seen.earlier == ("first",)
     assert [call.body for call in seen.calls] == ["rows"] and seen.past == ()
     assert seen.count == 1
+
+
+def test_what_a_cut_off_turn_read_is_past_and_what_was_stopped_is_forgotten() -> None:
+    stopped = ToolCall("call_2", "kubectl", {"args": ["get", "events"]})
+    facts = Facts(reason="process_ended")
+    cut = model_content(Result(Outcome.INTERRUPTED, (Text("?"),), facts), "call_2")
+    seen = read_history(
+        [
+            user("first"),
+            AssistantMessage((CALL, stopped), StopReason.TOOL_USE),
+            ToolResultMessage("call_1", "kubectl", (Text("[outcome success]\n\nrows"),)),
+            ToolResultMessage("call_2", "kubectl", cut, True),
+            user("go on"),
+        ]
+    )
+    assert seen.question == "first\ngo on" and seen.earlier == ()
+    assert seen.calls == () and [call.body for call in seen.past] == ["rows"]
+    assert seen.count == 2

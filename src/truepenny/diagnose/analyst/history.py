@@ -63,6 +63,10 @@ class Answered:
 class Conversation:
     """The history, cut into this turn and what came before.
 
+    `calls` are of this turn; `past` is older, and may be as old as the session. A call of the past
+    that was stopped is in neither: it told nothing, and what stopped it (an abort, a time limit,
+    the end of the process) is over.
+
     `question` joins what people said since the last final answer; `earlier` are questions before
     it, oldest first. `count` is the number of calls ever made, for numbering the next.
     """
@@ -77,13 +81,16 @@ class Conversation:
 
 def read_history(messages: Sequence[Message]) -> Conversation:
     """Read the messages of a request."""
-    start = 0
+    start = asked = 0
     for position, message in enumerate(messages):
         if isinstance(message, AssistantMessage) and not message.tool_calls:
             start = position + 1
+        elif isinstance(message, UserMessage) and not message.synthetic:
+            asked = position
     questions = [_said(message) for message in messages[start:] if isinstance(message, UserMessage)]
     earlier = [_said(message) for message in messages[:start] if isinstance(message, UserMessage)]
-    before, now = _answered(messages[:start]), _answered(messages[start:])
+    # A turn that was cut off has no answer, but it is as past as one that has.
+    before, now = _answered(messages[:asked]), _answered(messages[asked:])
     calls = [
         call
         for message in messages
@@ -94,7 +101,7 @@ def read_history(messages: Sequence[Message]) -> Conversation:
         question="\n".join(part for part in questions if part),
         earlier=tuple(part for part in earlier if part),
         calls=now,
-        past=before,
+        past=tuple(call for call in before if call.outcome != "interrupted"),
         count=len(calls),
         ids=frozenset(call.id for call in calls),
     )
