@@ -161,6 +161,13 @@ async def test_bad_weather_is_never_an_answer(
     assert reading.value is None
 
 
+async def test_a_server_that_always_says_later_is_no_cut_stream() -> None:
+    async with faulty("status:429:list") as reader:
+        result = await read(reader, "get pods -n shop", timeout=3.0)
+    assert (result.outcome, result.facts.reason) == (Outcome.CHANNEL_FAILED, "timeout")
+    assert result.facts.completeness.state == "unknown"
+
+
 async def test_a_server_that_hangs_is_given_up_in_time() -> None:
     async with faulty("hang:/api*") as reader:
         result = await read(reader, "get pods", timeout=2.0)

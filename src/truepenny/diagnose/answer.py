@@ -77,10 +77,11 @@ MARKERS = (
     _channel(r"Error from server: error dialing backend"),
     _channel(r"Error from server: Get .*(?:dial tcp|EOF|timeout|refused)"),
     _channel(
-        r".*(?:unexpected EOF|stream error|connection reset by peer|client connection lost"
-        r"|context deadline exceeded|Client\.Timeout)",
+        r".*(?:unexpected EOF|stream error|connection reset by peer|client connection lost)",
         "stream_cut",
     ),
+    # The limit of one request: an answer was too slow, or was "later" each time it was asked for.
+    _channel(r".*(?:context deadline exceeded|Client\.Timeout)", "timeout"),
     _channel(r"(?:error: )?invalid character .* looking for beginning of value", "bad_answer"),
     # The server's answers.
     _marker(_status("Forbidden"), Outcome.TARGET_FAILED, "forbidden"),
