@@ -21,7 +21,7 @@ from truepenny.model.message import (
 )
 
 TEXTS = st.sampled_from(["", " ", "\n", "hello", "more", "é"])
-IDS = st.sampled_from(["", "a", "b", "c", "call_0", " "])
+IDS = st.sampled_from(["", "a", "b", "c", "call_0", " ", "\ud800", "\x1b]0;x\x07", "x" * 300])
 NAMES = st.sampled_from(["echo", "kubectl", "", "bad name!", "x" * 70, "ok-1"])
 texts = TEXTS.map(Text)
 tool_calls = st.builds(ToolCall, IDS, NAMES, st.none() | st.just({}), problem=st.just("p"))

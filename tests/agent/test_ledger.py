@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from truepenny.agent import event as ev
 from truepenny.agent.ledger import Head, read_ledger, verify
 from truepenny.agent.sessions import SessionStore
+from truepenny.model.message import Text
 from truepenny.text.redact import Redactor
 from truepenny.tool.admission import Policy
+from truepenny.tool.contract import CallContext, Tool
+from truepenny.tool.outcome import Outcome
+from truepenny.tool.result import Facts, Result
 
 from .scripted import calls, says
-from .world import BOOM, ECHO, SLOW_WRITE, agent_with, collect
+from .world import BOOM, ECHO, SLOW_WRITE, agent_with, collect, of_type, schema
 
 pytestmark = pytest.mark.anyio
 
@@ -116,3 +123,25 @@ async def test_arguments_in_the_ledger_are_redacted(tmp_path: Path) -> None:
         await collect(agent)
         path = agent.session.folder / "ledger.jsonl"
     assert b"s3cret-s3cret" not in path.read_bytes() and verify(path).intact
+
+
+@pytest.mark.parametrize(
+    "value",
+    [1_730_000_000_000_000_000, 10**30, float("nan"), "half \ud800 pair", {"deep": [{}] * 3}],
+    ids=["nanoseconds", "huge", "nan", "surrogate", "deep"],
+)
+async def test_no_argument_and_no_fact_is_too_odd_to_be_recorded(
+    tmp_path: Path, value: Any
+) -> None:
+    async def measure(arguments: Mapping[str, Any], context: CallContext) -> Result:
+        return Result(Outcome.SUCCESS, (Text("x"),), Facts(detail={"seen": arguments["at"]}))
+
+    tool = Tool("measure", "Measures.", schema(at={}), measure)
+    script = [calls(("c1", "measure", {"at": value})), says("Done [c1].")]
+    async with agent_with(tmp_path, script, tool) as (agent, _):
+        events = await collect(agent)
+        folder = agent.session.folder
+    assert events[-1].stop.completed  # type: ignore[union-attr]
+    assert [done.outcome for done in of_type(events, ev.ToolFinished)] == ["success"]
+    rows, checked = read_ledger(folder / "ledger.jsonl")
+    assert checked.intact and [row["kind"] for row in rows] == ["call", "outcome"]

@@ -6,6 +6,7 @@ A history is valid when
 - no result lacks its call, and no call id occurs twice in the whole history,
 - no message, and no text part, is empty or only white space,
 - no assistant message follows another directly,
+- each call id is 1 to 256 printable characters,
 - each tool name fits [A-Za-z0-9_-]{1,64}, the narrowest rule among providers.
 
 `History` holds this at every append in constant time, so a turn costs the same at any length. What
@@ -34,7 +35,7 @@ from truepenny.tool.result import Completeness, Facts, Result
 from truepenny.tool.view import model_content
 
 from .repair import Repair, RepairKind
-from .validity import TOOL_NAME
+from .validity import TOOL_NAME, usable_call_id
 
 _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST_NAME = 64
@@ -220,14 +221,21 @@ class History:
         if not TOOL_NAME.fullmatch(name):
             name = _NOT_IN_NAME.sub("_", name)[:_LONGEST_NAME] or "unnamed"
             repairs.append(Repair(RepairKind.INVALID_TOOL_NAME, call_id, call.name[:200]))
-        if not call_id.strip() or call_id in self._ids or call_id in taken:
-            missing = not call_id.strip()
-            call_id = self._new_id(call_id.strip() or "call", taken)
-            kind = RepairKind.MISSING_CALL_ID if missing else RepairKind.DUPLICATE_CALL_ID
-            repairs.append(Repair(kind, call_id, call.id))
+        if fault := self._id_fault(call_id, taken):
+            stem = call_id.strip() if fault is RepairKind.DUPLICATE_CALL_ID else "call"
+            call_id = self._new_id(stem, taken)
+            repairs.append(Repair(fault, call_id, call.id[:200]))
         if name == call.name and call_id == call.id:
             return call
         return replace(call, id=call_id, name=name)
+
+    def _id_fault(self, call_id: str, taken: set[str]) -> RepairKind | None:
+        if not call_id.strip():
+            return RepairKind.MISSING_CALL_ID
+        if not usable_call_id(call_id):
+            return RepairKind.INVALID_CALL_ID
+        known = call_id in self._ids or call_id in taken
+        return RepairKind.DUPLICATE_CALL_ID if known else None
 
     def _new_id(self, stem: str, taken: set[str]) -> str:
         # From the count of known ids, so that a provider that always says `call_0` costs no scan.

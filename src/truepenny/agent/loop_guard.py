@@ -12,6 +12,8 @@ import msgspec
 from truepenny.model.message import Text
 from truepenny.tool.result import Result
 
+from .record import to_canonical
+
 
 class LoopGuard:
     """Counts identical (tool, arguments, result) triples among the last `window` calls.
@@ -26,7 +28,7 @@ class LoopGuard:
 
     def observe(self, tool: str, arguments: Mapping[str, Any] | str, result: Result) -> int:
         """Take one finished call and return how often it is now among the last calls."""
-        digest = sha256(msgspec.json.encode((tool, arguments), enc_hook=repr, order="sorted"))
+        digest = sha256(_encoded((tool, arguments)))
         digest.update(f"\0{result.outcome}\0{result.facts.reason}\0".encode())
         for part in result.content:
             if isinstance(part, Text):
@@ -36,3 +38,10 @@ class LoopGuard:
         key = digest.digest()
         self._seen.append(key)
         return self._seen.count(key)
+
+
+def _encoded(value: object) -> bytes:
+    try:
+        return msgspec.json.encode(value, enc_hook=repr, order="sorted")
+    except (ValueError, TypeError, RecursionError):
+        return to_canonical(value)

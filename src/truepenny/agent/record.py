@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from hashlib import sha256
+from math import isfinite
 from typing import Any, cast
 
 import msgspec
@@ -28,6 +29,7 @@ from truepenny.model.message import (
 )
 from truepenny.model.usage import Cost, Usage
 from truepenny.text.bound import Limits, bound
+from truepenny.text.canonical import MAX_INTEGER, canonical_json
 from truepenny.text.redact import Redactor
 
 Record = dict[str, Any]
@@ -64,22 +66,55 @@ def to_json(value: Any) -> bytes:
     """Encode as JSON in UTF-8; what JSON cannot hold is written as its `repr`, escapes visible."""
     try:
         return msgspec.json.encode(value, enc_hook=repr)
-    except (UnicodeEncodeError, ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return msgspec.json.encode(_plain(value))
 
 
-def _plain(value: Any) -> Any:
-    """Rebuild a value so that it can be encoded: lone surrogates escaped, keys made text."""
+def to_canonical(value: Any) -> bytes:
+    """Encode in the one canonical form; what that form cannot hold is written as text.
+
+    A model may well ask for a time in nanoseconds, which is beyond what every reader of JSON holds
+    exactly: the record of a call must not fail over such a value.
+    """
+    try:
+        return canonical_json(value)
+    except (ValueError, RecursionError):
+        return canonical_json(_plain(value))
+
+
+_DEEPEST = 64
+"""Levels of nesting that are rebuilt; what is deeper is written as text."""
+
+
+def _plain(value: Any, above: tuple[int, ...] = ()) -> Any:
+    """Rebuild a value so that it can be encoded: keys, lone surrogates and odd numbers as text.
+
+    `above` are the containers around it: one that holds itself ends there, as text.
+    """
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if isinstance(value, Mapping):
-        items = cast("Mapping[Any, Any]", value).items()
-        return {_plain(str(key)): _plain(item) for key, item in items}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in cast("Sequence[Any]", value)]
-    if value is None or isinstance(value, bool | int | float):
+    if isinstance(value, Mapping | list | tuple):
+        found = cast("Mapping[Any, Any] | Sequence[Any]", value)
+        if id(found) in above or len(above) == _DEEPEST:
+            return _plain(_text_of(found))
+        above = (*above, id(found))
+        if isinstance(found, Mapping):
+            return {_plain(str(key)): _plain(item, above) for key, item in found.items()}
+        return [_plain(item, above) for item in found]
+    if value is None or isinstance(value, bool):
         return value
-    return _plain(repr(value))
+    if isinstance(value, int):
+        return value if abs(value) <= MAX_INTEGER else str(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else str(value)
+    return _plain(_text_of(value))
+
+
+def _text_of(value: object) -> str:
+    try:
+        return repr(value)
+    except Exception:  # A `repr` of somebody else's, or one that nests too deeply.
+        return f"<{type(value).__name__}>"
 
 
 def encode_usage(usage: Usage) -> Record:

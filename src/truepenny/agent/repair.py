@@ -17,6 +17,8 @@ class RepairKind(StrEnum):
     DUPLICATE_CALL_ID = "duplicate_call_id"
     """The later call got a new id."""
     MISSING_CALL_ID = "missing_call_id"
+    INVALID_CALL_ID = "invalid_call_id"
+    """An id that is too long, or that no line and no encoding can hold, got a new one."""
     INVALID_TOOL_NAME = "invalid_tool_name"
     EMPTY_MESSAGE = "empty_message"
     """A message with nothing in it was left out."""

@@ -21,6 +21,15 @@ TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Tool names that every provider takes (diagnostics spec 8)."""
 
 
+LONGEST_CALL_ID = 256
+"""Characters of a call id: the longest known one has 64, and each is written many times."""
+
+
+def usable_call_id(call_id: str) -> bool:
+    """Whether an id can be sent, written and shown as it is: printable, and not too long."""
+    return bool(call_id.strip()) and len(call_id) <= LONGEST_CALL_ID and call_id.isprintable()
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """One broken rule, at the index of a message."""
@@ -77,6 +86,8 @@ def _call_violations(index: int, message: AssistantMessage, ids: set[str]) -> It
     for call in message.tool_calls:
         if not call.id.strip():
             yield Violation(index, RepairKind.MISSING_CALL_ID)
+        elif not usable_call_id(call.id):
+            yield Violation(index, RepairKind.INVALID_CALL_ID, call.id)
         elif call.id in ids:
             yield Violation(index, RepairKind.DUPLICATE_CALL_ID, call.id)
         if not TOOL_NAME.fullmatch(call.name):
