@@ -190,21 +190,29 @@ def test_a_signed_block_with_a_secret_is_left_out_rather_than_broken() -> None:
     assert isinstance(back, AssistantMessage) and back.content == (Text("x"),)
 
 
+class Unprintable:
+    def __repr__(self) -> str:
+        raise RuntimeError("no words for this")
+
+
 def test_what_json_cannot_hold_is_still_recorded(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     writer = TranscriptWriter(Journal.create(path), ManualClock())
     writer.header("s", "ada", {})
     writer.write("notice", message="lone \ud800 surrogate", value=float("nan"), what=object())
     loop: dict[str, Any] = {}
-    loop["self"] = loop
+    loop["self"] = [loop, loop]
     writer.write("notice", value=loop)
+    writer.write("notice", value=Unprintable())
     writer.write("notice", message="after")
     writer.close()
     found = read_transcript(path)
     assert found.malformed == 0
     kinds = [record["type"] for record in found.records]
-    assert kinds == ["notice", "serialization_error", "notice"]
+    assert kinds == ["notice", "notice", "serialization_error", "notice"]
     assert found.records[0]["message"] == "lone \\ud800 surrogate"
+    assert found.records[0]["value"] == "nan"
+    assert found.records[1]["value"] == {"self": ["{'self': [{...}, {...}]}"] * 2}
 
 
 def test_files_are_private(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio.to_thread
 
 from truepenny.errors import StorageFailed
-from truepenny.system.append import AppendFile, read_records
+from truepenny.system.append import AppendFile
 from truepenny.system.atomic import PRIVATE, storage_failed, sync_directory
 
 
@@ -72,16 +72,3 @@ class Journal:
         if self._file is not None:
             self._file.close()
             self._file = None
-
-
-def read_journal(path: Path, offset: int = 0) -> tuple[list[bytes], bytes, int]:
-    """Return the whole lines from `offset` on, an unfinished last one, and where that begins.
-
-    Raises FileNotFoundError, or StorageFailed when the file cannot be read.
-    """
-    found = read_records(path)
-    lines = [record.data for record in found.records if record.offset >= offset]
-    if found.torn is not None:
-        return lines, found.torn.data, found.torn.offset
-    last = found.records[-1] if found.records else None
-    return lines, b"", 0 if last is None else last.offset + len(last.data) + 1

@@ -19,10 +19,12 @@ from typing import Any, Literal, cast
 
 import msgspec
 
+from truepenny.errors import StorageFailed
+from truepenny.system.append import read_records
 from truepenny.text.canonical import canonical_json
 
-from .journal import Journal, read_journal
-from .record import Record
+from .journal import Journal
+from .record import Record, to_canonical
 
 FILE_NAME = "ledger.jsonl"
 NO_HASH = "0" * 64
@@ -47,8 +49,8 @@ class Head:
 class Verification:
     """Whether a ledger is what was written.
 
-    `intact` is None when that cannot be told: there is no ledger. `broken_at` is the number of the
-    first bad line, from 1. `rows` counts the good rows before it.
+    `intact` is None when that cannot be told: there is no ledger, or it cannot be read.
+    `broken_at` is the number of the first bad line, from 1. `rows` counts the good rows before it.
     """
 
     intact: bool | None
@@ -93,7 +95,7 @@ class Ledger:
             **fields,
             "prev": self._head.hash,
         }
-        body = canonical_json(row)
+        body = to_canonical(row)
         digest = sha256(body).hexdigest()
         self._journal.append(_line(digest, body))
         self._head = Head(self._head.rows + 1, digest)
@@ -115,21 +117,23 @@ def _line(digest: str, body: bytes) -> bytes:
 
 def read_ledger(path: Path) -> tuple[tuple[Record, ...], Verification]:
     """Read the rows up to the first bad one, and say whether the whole file is consistent."""
-    try:
-        lines, tail, _ = read_journal(path)
-    except FileNotFoundError:
-        return (), Verification(None, reason="there is no ledger")
     rows: list[Record] = []
     head = Head()
-    for number, line in enumerate(lines, start=1):
-        row, digest, reason = _checked(line, head)
-        if row is None:
-            return tuple(rows), Verification(False, len(rows), head, number, reason)
-        rows.append({**row, "hash": digest})
-        head = Head(number, digest)
-    if tail:
-        reason = f"{len(tail)} bytes of an unfinished row at the end"
-        return tuple(rows), Verification(False, len(rows), head, len(lines) + 1, reason)
+    try:
+        lines = read_records(path)
+        for number, line in enumerate(lines, start=1):
+            row, digest, reason = _checked(line.data or b"", head)
+            if row is None:
+                return tuple(rows), Verification(False, len(rows), head, number, reason)
+            rows.append({**row, "hash": digest})
+            head = Head(number, digest)
+    except FileNotFoundError:
+        return (), Verification(None, reason="there is no ledger")
+    except StorageFailed as error:
+        return tuple(rows), Verification(None, len(rows), head, reason=error.message)
+    if lines.torn:
+        reason = f"{lines.torn} bytes of an unfinished row at the end"
+        return tuple(rows), Verification(False, len(rows), head, len(rows) + 1, reason)
     return tuple(rows), Verification(True, len(rows), head)
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from truepenny.errors import UsageError
+from truepenny.errors import StorageFailed, UsageError
 from truepenny.model.message import Text
 from truepenny.system.clock import Clock, SystemClock, timestamp
 from truepenny.system.directories import ensure
@@ -147,16 +147,13 @@ class SessionStore:
             names = [entry.name for entry in root.iterdir() if not entry.is_symlink()]
         except FileNotFoundError:
             return []
-        entries = [
-            _entry(name, root / name / transcripts.FILE_NAME)
-            for name in names
-            if (root / name / transcripts.FILE_NAME).is_file()
-        ]
+        found = [_entry(name, root / name / transcripts.FILE_NAME) for name in names]
+        entries = [entry for entry in found if entry is not None]
         return sorted(entries, key=lambda entry: (entry.started, entry.id), reverse=True)
 
     def _existing(self, session_id: str) -> Path:
         folder = self.path(session_id)
-        if not (folder / transcripts.FILE_NAME).is_file():
+        if not (folder / transcripts.FILE_NAME).exists():
             raise NoSession(
                 f"there is no session {session_id!r}", remedy="`session list` shows them."
             )
@@ -200,21 +197,40 @@ class SessionStore:
         return Ledger(Journal.create(path), Head(), set()), damage
 
 
-def _entry(session_id: str, path: Path) -> SessionEntry:
-    found = read_transcript(path)
-    turns = sum(record["type"] == "turn" for record in found.records)
-    model = next((r.get("model") for r in found.records if r["type"] == "context"), "")
+def _entry(session_id: str, path: Path) -> SessionEntry | None:
+    """Return the line of a session, None if there is none; a broken one must not hide the rest."""
+    seen: set[str] = set()
+
+    def wanted(record: Record) -> bool:
+        kind = record["type"]
+        if kind != "turn" and (kind in seen or kind not in ("context", "message")):
+            return False
+        if kind == "message" and record.get("role") != "user":
+            return False
+        seen.add(kind)
+        return True
+
+    try:
+        found = read_transcript(path, keep=wanted)
+    except OSError:
+        return None
+    except StorageFailed:
+        return SessionEntry(session_id, "", "", "", 0, readable=False, damaged=True)
+    kinds = {record["type"]: record for record in found.records}
     started = found.header.get("ts") if moment(found.header.get("ts")) else ""
     return SessionEntry(
-        session_id, str(started), str(model), _first_prompt(found), turns,
-        found.readable, found.damaged,
-    )  # fmt: skip
+        session_id,
+        str(started),
+        str(kinds.get("context", {}).get("model") or ""),
+        _preview(kinds.get("message", {})),
+        sum(record["type"] == "turn" for record in found.records),
+        found.readable,
+        found.damaged,
+    )
 
 
-def _first_prompt(found: Transcript) -> str:
-    for record in found.records:
-        message = decode_message(record) if record.get("role") == "user" else None
-        if message is not None and record["type"] == "message":
-            text = " ".join(part.text for part in message.content if isinstance(part, Text))
-            return " ".join(text.split())[:PREVIEW_CHARS]
-    return ""
+def _preview(record: Record) -> str:
+    message = decode_message(record)
+    parts = message.content if message is not None else ()
+    text = " ".join(part.text for part in parts if isinstance(part, Text))
+    return " ".join(text.split())[:PREVIEW_CHARS]

@@ -24,16 +24,17 @@ record is skipped and counted; an unterminated tail is a live or a cut write and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import msgspec
 
+from truepenny.system.append import read_records
 from truepenny.system.clock import Clock, timestamp
 
-from .journal import Journal, read_journal
+from .journal import Journal
 from .record import Record, to_json
 
 VERSION = 1
@@ -105,28 +106,37 @@ class Transcript:
         return not self.readable or self.malformed > 0 or self.tail != "none"
 
 
-def read_transcript(path: Path, offset: int = 0) -> Transcript:
+def _all(record: Record) -> bool:
+    return True
+
+
+def read_transcript(
+    path: Path, offset: int = 0, *, keep: Callable[[Record], bool] = _all
+) -> Transcript:
     """Read a transcript, from `offset` on if it was read up to there before.
 
-    Never raises for what is in the file. Raises FileNotFoundError or another OSError if there is
-    no file to read.
+    `keep` says which records are wanted; the others are checked and forgotten. Never raises for
+    what is in the file. Raises FileNotFoundError if there is none, StorageFailed if it cannot be
+    read.
     """
-    lines, tail, end = read_journal(path, offset)
+    lines = read_records(path, offset)
     session, user = path.parent.name, path.parent.parent.name
-    records: list[Record] = []
-    bad: list[int] = []
-    for number, line in enumerate(lines, start=1):
-        record = _record(line)
-        if record is None:
-            bad.append(number)
-        else:
-            records.append(record)
     header: Record = {}
-    if offset == 0:
-        reason = _why_unreadable(lines, records, bad)
-        if reason:
-            return Transcript(path, session, user, False, reason, tail_bytes=len(tail), end=end)
-        header = records.pop(0)
+    reason = "" if offset else "empty: it has no header line"
+    records: list[Record] = []
+    malformed, named = 0, list[int]()
+    for number, line in enumerate(lines, start=1):
+        record = _record(line.data)
+        if offset == 0 and number == 1:
+            reason = _why_unreadable(record)
+            header = record or {}
+        elif record is None:
+            malformed += 1
+            named.extend([number] if malformed <= NAMED_LINES else ())
+        elif not reason and keep(record):
+            records.append(record)
+    if reason:
+        return Transcript(path, session, user, False, reason, tail_bytes=lines.torn, end=lines.end)
     return Transcript(
         path,
         session,
@@ -134,25 +144,25 @@ def read_transcript(path: Path, offset: int = 0) -> Transcript:
         True,
         header=header,
         records=tuple(records),
-        malformed=len(bad),
-        malformed_lines=tuple(bad[:NAMED_LINES]),
-        tail="unfinished" if tail else "none",
-        tail_bytes=len(tail),
-        end=end,
+        malformed=malformed,
+        malformed_lines=tuple(named),
+        tail="unfinished" if lines.torn else "none",
+        tail_bytes=lines.torn,
+        end=lines.end,
     )
 
 
-def _why_unreadable(lines: list[bytes], records: list[Record], bad: list[int]) -> str:
-    if not lines:
-        return "empty: it has no header line"
-    if (bad and bad[0] == 1) or records[0]["type"] != "session":
+def _why_unreadable(first: Record | None) -> str:
+    if first is None or first["type"] != "session":
         return "line 1 is not a session header"
-    if records[0].get("v") != VERSION:
-        return f"version {records[0].get('v')!r} is not known"
+    if first.get("v") != VERSION:
+        return f"version {first.get('v')!r} is not known"
     return ""
 
 
-def _record(line: bytes) -> Record | None:
+def _record(line: bytes | None) -> Record | None:
+    if line is None:
+        return None
     try:
         value = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

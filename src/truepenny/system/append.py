@@ -6,47 +6,83 @@ writer ends it with a line break first, so that it never runs into a good record
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import BinaryIO
 
 from truepenny.errors import StorageFailed
 
 from .atomic import PRIVATE, storage_failed, sync_directory
 
+_BLOCK = 65536  # bytes read at once while looking for a line break
+
+LONGEST_RECORD = 32 * 1024 * 1024
+"""Bytes of one record that a reader holds: far above any that is written, far below a machine's
+memory. A longer line is somebody else's, and only measured."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One line without its line break; `offset` is in bytes from the start of the file."""
+    """One line without its line break; `offset` is in bytes from the start of the file.
+
+    `data` is None for a line that is longer than the longest record.
+    """
 
     offset: int
-    data: bytes
+    data: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
-    """The whole records of a file, and the unfinished one at its end, if any."""
+class RecordReader:
+    """The whole records of a file from an offset on, one at a time; iterate it once, to the end.
 
-    records: tuple[Record, ...]
-    torn: Record | None = None
+    Then `end` is the offset after the last whole record, and `torn` how many bytes of an unfinished
+    one follow. Raises StorageFailed where reading fails.
+    """
+
+    def __init__(self, path: Path, file: BinaryIO, offset: int) -> None:
+        self.end = offset
+        self.torn = 0
+        self._path, self._file = path, file
+
+    def __iter__(self) -> Iterator[Record]:
+        try:
+            with self._file as file:
+                file.seek(self.end)
+                while line := file.readline(LONGEST_RECORD + 1):
+                    size = len(line)
+                    while not line.endswith(b"\n") and (rest := file.readline(_BLOCK)):
+                        size += len(rest)
+                        line = rest
+                    if not line.endswith(b"\n"):
+                        self.torn = size
+                        return
+                    yield Record(self.end, line[:-1] if len(line) == size else None)
+                    self.end += size
+        except OSError as error:
+            raise storage_failed(error, self._path, "Reading") from error
 
 
-def read_records(path: Path) -> Records:
-    """Read all records. Raises FileNotFoundError, or StorageFailed where reading fails."""
+def read_records(path: Path, offset: int = 0) -> RecordReader:
+    """Open a file of records. Raises FileNotFoundError, or StorageFailed where it cannot be read.
+
+    A link, a pipe or a directory is refused: whoever put it there wants us to read something else,
+    or to wait for ever.
+    """
     try:
-        data = path.read_bytes()
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise OSError(errno.EINVAL, "it is not a regular file")
     except FileNotFoundError:
         raise
     except OSError as error:
         raise storage_failed(error, path, "Reading") from error
-    records: list[Record] = []
-    at = 0
-    while (end := data.find(b"\n", at)) >= 0:
-        records.append(Record(at, data[at:end]))
-        at = end + 1
-    torn = Record(at, data[at:]) if at < len(data) else None
-    return Records(tuple(records), torn)
+    return RecordReader(path, os.fdopen(handle, "rb"), offset)
 
 
 class AppendFile:
@@ -120,9 +156,6 @@ class AppendFile:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-_BLOCK = 65536  # bytes read at once while looking backwards for a line break
 
 
 def _torn_length(handle: int) -> int:
