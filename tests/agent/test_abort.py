@@ -15,10 +15,11 @@ from truepenny.agent.transcript import read_transcript
 from truepenny.agent.validity import validate
 from truepenny.errors import StorageFailed
 from truepenny.model.event import TextDelta
+from truepenny.model.failure import FailureKind
 from truepenny.model.message import Text, UserMessage
 from truepenny.tool.contract import Tool
 
-from .scripted import calls, says
+from .scripted import ScriptedModel, calls, fails, says
 from .world import ECHO, TEXT, Gate, agent_with, collect, of_type
 
 pytestmark = pytest.mark.anyio
@@ -196,6 +197,73 @@ async def test_a_steer_that_comes_with_the_last_words_is_still_answered(tmp_path
     async with agent_with(tmp_path, [late, says("and that too")]) as (agent, _):
         events = await collect(agent)
     assert events[-1].answer == "and that too"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("when", ["boundary", "end"])
+async def test_a_steer_on_its_way_to_the_disk_at_the_last_word_is_waited_for(
+    tmp_path: Path, when: Any
+) -> None:
+    accepted: list[Any] = []
+    async with (
+        agent_with(tmp_path, [], model=(model := ScriptedModel([]))) as (agent, _),
+        anyio.create_task_group() as tasks,
+    ):
+        on_disk, flush = anyio.Event(), agent.session.flush
+
+        async def slow_flush() -> None:
+            await on_disk.wait()
+            await flush()
+
+        async def steer() -> None:
+            agent.session.flush = slow_flush  # type: ignore[method-assign]
+            accepted.append(await agent.steer("one more thing", when=when))
+
+        async def late(request: Any) -> Any:
+            tasks.start_soon(steer)
+            await anyio.wait_all_tasks_blocked()
+            return says("done")
+
+        async def release() -> None:
+            await anyio.wait_all_tasks_blocked()
+            agent.session.flush = flush  # type: ignore[method-assign]
+            on_disk.set()
+
+        model.replies = [late, says("and that too")]
+        events: list[Any] = []
+        async for event in agent.run("go"):
+            events.append(event)
+            if isinstance(event, ev.TextDelta) and not on_disk.is_set():
+                tasks.start_soon(release)
+    assert accepted[0] is not None and len(model.seen) == 2
+    order = [event.type for event in events if event.type.startswith(("steer", "run_f"))]
+    assert order == ["steer_accepted", "steer_delivered", "run_finished"]
+
+
+async def test_a_steer_after_the_last_boundary_is_not_accepted(tmp_path: Path) -> None:
+    answers: list[Any] = []
+    async with agent_with(tmp_path, [says("done")]) as (agent, model):
+        flush = agent.session.flush
+
+        async def flush_at_the_end() -> None:
+            if model.requests and not answers:
+                answers.append(await agent.steer("too late"))
+            await flush()
+
+        agent.session.flush = flush_at_the_end  # type: ignore[method-assign]
+        events = await collect(agent)
+        assert answers == [None] and not agent.session.steers
+    assert not of_type(events, ev.SteerAccepted)
+
+
+async def test_follow_ups_that_a_failed_turn_leaves_are_named(tmp_path: Path) -> None:
+    async def late(request: Any) -> Any:
+        await agent.steer("and then?", when="end")
+        return fails(FailureKind.AUTH)
+
+    async with agent_with(tmp_path, [late, says("one"), says("two")]) as (agent, _):
+        [notice] = of_type(await collect(agent), ev.Notice)
+        assert notice.kind == "steers_waiting"
+        assert (await collect(agent, "again"))[-1].answer == "two"  # type: ignore[union-attr]
 
 
 async def test_a_follow_up_is_a_turn_of_its_own(tmp_path: Path) -> None:

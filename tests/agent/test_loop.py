@@ -10,6 +10,7 @@ import pytest
 from truepenny.agent import event as ev
 from truepenny.agent.limits import Limits, RetryPolicy
 from truepenny.agent.stop import StopKind
+from truepenny.agent.transcript import read_transcript
 from truepenny.errors import UsageError
 from truepenny.model.event import Learned, MessageEnd, Quirk, StreamFailed, TextDelta, ThinkingDelta
 from truepenny.model.failure import Failure, FailureKind
@@ -420,3 +421,26 @@ def test_a_delay_is_capped_and_a_silly_hint_ignored() -> None:
     network = Failure(FailureKind.NETWORK, "x", retry_after=0)
     assert [policy.delay(network, n) for n in range(7)] == [5, 10, 20, 40, 80, 120, 120]
     assert policy.delay(Failure(FailureKind.NETWORK, "x", partial=True), 0) is None
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        calls(("c9", "echo", {}), text="One more look."),
+        says("I will not.", stop=StopReason.REFUSAL),
+    ],
+)
+async def test_a_last_word_that_is_no_answer_is_recorded_as_shown(
+    tmp_path: Path, last: Any
+) -> None:
+    script = [calls(("c1", "echo", {})), last, says("Next.")]
+    limits = Limits(max_turns=1)
+    async with agent_with(tmp_path, script, limits=limits) as (agent, model):
+        events = await collect(agent)
+        again = await collect(agent, "and now?")
+        found = read_transcript(agent.session.folder / "transcript.jsonl")
+    partial = [r["content"][0]["text"] for r in found.records if r["type"] == "partial"]
+    assert partial == [delta.text for delta in of_type(events, ev.TextDelta)] == [last.text]
+    assert events[-1].stop.kind is StopKind.MAX_TURNS  # type: ignore[union-attr]
+    assert again[-1].answer == "Next."  # type: ignore[union-attr]
+    assert not any(m.content == last.content for m in model.seen[-1])

@@ -142,14 +142,16 @@ class Agent:
     async def steer(self, text: str, *, when: When = "boundary") -> Steer | None:
         """Say something to the running turn, at its next boundary or as a turn after its end.
 
-        When this returns a steer, it is on the disk. Returns None when no turn is running: it was
-        not accepted, send it as a prompt. Raises StorageFailed when it could not be recorded.
+        When this returns a steer, it is on the disk. Returns None when no turn is running, or the
+        one that runs is past its last boundary: it was not accepted, send it as a prompt. Raises
+        StorageFailed when it could not be recorded.
         """
         turn = self._desk.live
-        if turn is None or not text.strip():
+        if turn is None or not turn.open or not text.strip():
             return None
         steer = Steer(self.setup.ids.new("steer"), text, when)
-        await self.session.accept_steer(turn.id, steer)
-        shown = self.setup.redactor.text(text).text
-        turn.put(SteerAccepted(turn.id, steer.id, when, shown))
+        with turn.listening():
+            await self.session.accept_steer(turn.id, steer)
+            shown = self.setup.redactor.text(text).text
+            turn.put(SteerAccepted(turn.id, steer.id, when, shown))
         return steer

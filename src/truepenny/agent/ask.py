@@ -99,12 +99,12 @@ async def _request(turn: Turn, tool_choice: ToolChoice) -> AssistantMessage | _F
                     end = event
                     break
                 await _pass_on(turn, visible, event)
+        return await _ended(turn, visible, end)
     except anyio.get_cancelled_exc_class():
         if visible.text.strip():
             turn.text = visible.text.strip()
             session.note_interrupted(turn.id, visible.text)
         raise
-    return await _ended(turn, visible, end)
 
 
 async def _pass_on(turn: Turn, visible: Visible, event: model_event.ModelEvent) -> None:
@@ -139,13 +139,13 @@ async def _ended(
         turn.session.note_partial(turn.id, message)
         text = "the model ended its answer without text and without a call"
         return _Failed(Failure(FailureKind.EMPTY_RESPONSE, text, model=name), visible.shown)
-    if end is None:
-        failure = Failure(
-            FailureKind.UNKNOWN, "the model's stream stopped without an end", model=name
-        )
-        return _Failed(failure, visible.shown)
     if visible.shown:
         await visible.finish()
+    if end is None:
+        if visible.text.strip():
+            turn.session.note_interrupted(turn.id, visible.text)
+        text = "the model's stream stopped without an end"
+        return _Failed(Failure(FailureKind.UNKNOWN, text, model=name), visible.shown)
     if end.partial is not None:
         await _count(turn, end.partial.usage)
         turn.session.note_partial(turn.id, end.partial)

@@ -47,8 +47,10 @@ async def run_turn(turn: Turn) -> Stop:
             _watch(turn, results)
         elif reply.stop is ModelStop.MAX_TOKENS:
             return Stop(StopKind.CUT_ANSWER, message="the answer reached its token limit")
-        elif not turn.session.steers:
-            return COMPLETED
+        else:
+            await turn.heard()
+            if not turn.session.steers:
+                return COMPLETED
 
 
 def deliver_steers(turn: Turn) -> None:
@@ -133,7 +135,12 @@ async def _conclude(turn: Turn, stop: Stop) -> Stop:
     note = render(Layer.CONCLUDE, reason=stop.message)
     turn.append(UserMessage((Text(note),), synthetic="conclude"))
     reply = await ask(turn, "none")
-    if isinstance(reply, AssistantMessage) and not reply.tool_calls:
+    if isinstance(reply, Stop):
+        return stop
+    if reply.tool_calls or reply.stop is ModelStop.REFUSAL:
+        # It asks for what will not come, or declines: recorded as what was shown, not as said.
+        turn.session.note_partial(turn.id, reply)
+    else:
         _accept(turn, reply)
     return stop
 

@@ -98,6 +98,9 @@ class Run:
         if steer:
             turn.put(SteerDelivered(turn.id, steer))
         stop = await self._guarded(turn)
+        # Nothing may wait between the loop's last look for steers and here, or one is left behind.
+        turn.open = False
+        await turn.heard()
         undelivered = session.drop_steers() if turn.aborted else ()
         answer = setup.redactor.text(turn.text).text
         totals = turn.tally.to_json(setup.clock.monotonic() - started)
@@ -106,8 +109,9 @@ class Run:
         if session.broken:
             said = f"not everything of this turn is recorded: {session.broken}"
             turn.put(Notice(turn.id, "not_recorded", said))
-        if session.steers:
-            said = f"{len(session.steers)} steers wait for the next turn"
+        # After a whole answer the follow-ups run next, without being asked for.
+        if waiting := len(session.steers) + (0 if stop.completed else len(session.follow_ups)):
+            said = f"accepted messages that wait for the next turn: {waiting}"
             turn.put(Notice(turn.id, "steers_waiting", said))
         turn.put(TurnFinished(turn.id, stop, undelivered))
         self._total.merge(turn.tally)

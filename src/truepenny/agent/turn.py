@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 import anyio
 
 from truepenny.model.message import Message
@@ -41,11 +44,32 @@ class Turn:
         """How many notices about the budget of requests the model got."""
         self.unmetered = False
         """Whether it was said that the token limit cannot be enforced."""
+        self.open = True
+        """Whether a steer may still be accepted; no more once the end of the turn is decided."""
+        self._hearing = 0
+        self._heard: anyio.Event | None = None
 
     def abort(self, by: str = "abort") -> None:
         """Stop the turn; what runs is cancelled, its cleanup is not. Does not wait."""
         self.aborted = self.aborted or by
         self.scope.cancel()
+
+    @contextmanager
+    def listening(self) -> Generator[None]:
+        """Hold the turn open while a steer is being accepted."""
+        self._hearing += 1
+        try:
+            yield
+        finally:
+            self._hearing -= 1
+            if self._heard is not None and not self._hearing:
+                self._heard.set()
+
+    async def heard(self) -> None:
+        """Return when no steer is being accepted: what was said before the end is not left out."""
+        while self._hearing:
+            self._heard = anyio.Event()
+            await self._heard.wait()
 
     async def send(self, event: RunEvent) -> None:
         """Report an event, waiting for a reader that is far behind."""
