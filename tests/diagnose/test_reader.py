@@ -221,6 +221,10 @@ async def test_words_in_place_of_a_document_are_shown(fake: FakeKubectl) -> None
         ("The connection to the server a:1 was refused - did", "channel_failed", "transport"),
         ("Error from server (InternalError): x", "channel_failed", "server_error"),
         ("Error from server (TooManyRequests): x", "channel_failed", "throttled"),
+        ("client rate limiter Wait returned an error: context deadline exceeded",
+         "channel_failed", "timeout"),
+        ("client rate limiter Wait returned an error: rate: Wait(n=1) would exceed context "
+         "deadline", "channel_failed", "timeout"),
         ("Unable to connect to the server: getting credentials: exec: executable aws not found",
          "missing_dependency", "credential_plugin"),
         ("error: unknown flag: --x", "invalid_arguments", "unknown_flag"),
@@ -307,3 +311,36 @@ def test_kubectl_is_looked_up_in_order(fake: FakeKubectl, monkeypatch: pytest.Mo
     (beside.parent / "kubectl").write_text("", encoding="utf-8")
     monkeypatch.setattr("sys.executable", str(beside))
     assert Kubectl({"PATH": "/nowhere"}, cache).find() == str(beside.parent / "kubectl")
+
+
+async def test_yaml_is_written_here_so_that_no_secret_is_folded_away_from_its_name(
+    fake: FakeKubectl,
+) -> None:
+    fold = "word " * 12 + "password = hunter2-Quartz and more"
+    fake.says(json.dumps({"kind": "ConfigMap", "data": {"app.conf": fold}}))
+    result = await read(fake, "get configmap app -n shop -o yaml")
+    assert fake.calls[0]["argv"][4:] == ["get", "configmap", "app", "-n", "shop", "-o", "json"]
+    assert result.facts.command == "kubectl get configmap app -n shop -o yaml"
+    assert result.text.startswith("kind: ConfigMap\n")
+    assert "hunter2-Quartz" not in result.text
+
+
+async def test_a_document_that_cannot_be_read_is_withheld_and_unknown(fake: FakeKubectl) -> None:
+    result = await read(fake.says('{"data": {"password": "hunter2-Quartz"'), "get cm x -o json")
+    assert "hunter2" not in result.text
+    assert result.facts.completeness.state == "unknown"
+    assert result.facts.bytes.kept == 0
+
+
+async def test_no_terminal_sequence_of_a_container_comes_through(fake: FakeKubectl) -> None:
+    fake.says("\x1b]0;title\x07\x1b[2Jup\npass\x1b[0mword=hunter2-Quartz\n")
+    result = await read(fake, "logs web")
+    assert "\x1b" not in result.text
+    assert "\x07" not in result.text
+    assert "hunter2" not in result.text
+    assert result.facts.detail["controls"] == 3
+
+
+async def test_what_never_ran_is_never_complete(fake: FakeKubectl) -> None:
+    fake.path.unlink()
+    assert (await read(fake, "get pods")).facts.completeness.state == "unknown"

@@ -81,7 +81,7 @@ MARKERS = (
         "stream_cut",
     ),
     # The limit of one request: an answer was too slow, or was "later" each time it was asked for.
-    _channel(r".*(?:context deadline exceeded|Client\.Timeout)", "timeout"),
+    _channel(r".*(?:context deadline|Client\.Timeout)", "timeout"),
     _channel(r"(?:error: )?invalid character .* looking for beginning of value", "bad_answer"),
     # The server's answers.
     _marker(_status("Forbidden"), Outcome.TARGET_FAILED, "forbidden"),
