@@ -2,17 +2,24 @@
 
 Below a command stand the lines that its output (stdout and stderr together) must contain in this
 order. `...` alone stands for any lines, and within a line for any text. `# exit N` after a command
-names an exit code other than 0. A block marked ```console static is not run.
+names an exit code other than 0. Lines with `>` right below a command continue it, as in a shell.
+
+A command that ends in ` &` serves until its block ends; its lines must come before the next command
+runs. `$ export NAME=...` takes the value that the block's output printed last as `export NAME=`:
+what a person would paste. A block marked ```console static is not run.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+_EXIT = re.compile(r"  # exit (?P<code>\d+)$")
+_PASTED = re.compile(r"export (?P<name>\w+)=\.\.\.")
 
 
 @dataclass(frozen=True)
@@ -20,12 +27,23 @@ class Example:
     page: Path
     line: int
     command: str
-    expected: tuple[str, ...]
-    exit_code: int
+    expected: tuple[str, ...] = ()
+    exit_code: int = 0
 
     @property
     def name(self) -> str:
         return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+    @property
+    def serves(self) -> bool:
+        """Whether it goes on until the block ends."""
+        return self.command.endswith(" &")
+
+    @property
+    def pasted(self) -> str:
+        """The variable whose value is taken from what was printed before; empty for none."""
+        found = _PASTED.fullmatch(self.command)
+        return found["name"] if found else ""
 
 
 def examples(page: Path) -> list[list[Example]]:
@@ -40,14 +58,21 @@ def examples(page: Path) -> list[list[Example]]:
             blocks.append(block)
             block = None
         elif line.startswith("$ "):
-            command, _, code = line[2:].partition("  # exit ")
-            block.append(Example(page, number, command, (), int(code or 0)))
-        elif block and line.strip() not in ("", "..."):
+            block.append(_command(page, number, line[2:]))
+        elif block:
             last = block[-1]
-            block[-1] = Example(
-                last.page, last.line, last.command, (*last.expected, line), last.exit_code
-            )
+            if line.startswith(">") and not last.expected:
+                block[-1] = replace(last, command=f"{last.command}\n{line[2:]}")
+            elif line.strip() not in ("", "..."):
+                block[-1] = replace(last, expected=(*last.expected, line))
     return blocks
+
+
+def _command(page: Path, number: int, written: str) -> Example:
+    found = _EXIT.search(written)
+    if not found:
+        return Example(page, number, written)
+    return Example(page, number, written[: found.start()], exit_code=int(found["code"]))
 
 
 def missing(expected: tuple[str, ...], output: str) -> str | None:
