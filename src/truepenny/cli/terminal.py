@@ -1,16 +1,41 @@
-"""What people see: colour only on a terminal, tables that fit, one line of progress."""
+"""What people see: colour only on a terminal, tables that fit, one line of progress.
+
+Nothing that came from elsewhere (a target, a model, a file) reaches a terminal but through
+`plain`, `json_text`, `table` or `Progress`: no escape sequence of theirs, no hidden character.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import sys
 import unicodedata
 from collections.abc import Sequence
-from typing import IO
+from typing import IO, Any
+
+from truepenny.text.control import strip_control
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 _DEFAULT_WIDTH = 100
+
+_NOT_SHOWN = re.compile(
+    "[\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""What JSON may hold as it is and a terminal may obey or hide; also half surrogate pairs."""
+
+
+def plain(text: str) -> str:
+    """Return the text without terminal sequences, hidden characters shown as `\\uXXXX`."""
+    return strip_control(text)
+
+
+def json_text(value: Any, *, indent: int | None = 2) -> str:
+    """Return JSON with all that is not for a terminal as `\\uXXXX`: the same value, harmless."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _NOT_SHOWN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def colourful(stream: IO[str]) -> bool:
@@ -33,7 +58,10 @@ def width(stream: IO[str]) -> int:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], stream: IO[str]) -> None:
-    """Write a table that fits the stream's width; cells are cut with … only on a terminal."""
+    """Write a table that fits the stream's width; cells are cut with … only on a terminal.
+
+    The first column is never cut: it names the thing, and a name is there to be copied.
+    """
     clean = [[_line(cell) for cell in row] for row in rows]
     widths = [
         max(cells(header[column]), *(cells(row[column]) for row in clean), 1)
@@ -42,8 +70,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], stream: IO[str])
         for column in range(len(header))
     ]
     limit = width(stream)
-    while sum(widths) + 2 * (len(widths) - 1) > limit and max(widths) > 8:
-        widths[widths.index(max(widths))] -= 1
+    while sum(widths) + 2 * (len(widths) - 1) > limit and max(widths[1:], default=0) > 8:
+        widths[widths.index(max(widths[1:]), 1)] -= 1
     stream.write(style(_row(header, widths), "bold", stream) + "\n")
     for row in clean:
         stream.write(_row(row, widths) + "\n")
