@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from truepenny.errors import ConfigurationError
 from truepenny.execute.ending import Outcome
 from truepenny.model.message import Text
-from truepenny.tool.result import Facts, Result
+from truepenny.tool.result import NEVER_RAN, Facts, Result
 
 from .cluster_kubeconfig import Context, Kubeconfig, default_files, read_kubeconfig
 from .kubectl_program import Kubectl
@@ -66,7 +66,7 @@ class Unbound:
         missing = self.reason in ("no_cluster", "cluster_unavailable")
         outcome = Outcome.MISSING_DEPENDENCY if missing else Outcome.INVALID_ARGUMENTS
         detail = {"available_clusters": list(self.known)}
-        facts = Facts(reason=self.reason, hint=self.hint, detail=detail)
+        facts = Facts(completeness=NEVER_RAN, reason=self.reason, hint=self.hint, detail=detail)
         return Result(outcome, (Text(self.message),), facts)
 
 

@@ -37,6 +37,7 @@ def kubectl_tool(clusters: Clusters, *, default_bytes: int = DEFAULT_BYTES) -> T
 
     `Facts.source` holds cluster, context, server, user and namespace of an answer. `Facts.detail`
     may hold `defaults` (flags that were added), `allowed` (for `auth can-i`), `bad_bytes`,
+    `controls` (control characters, or strings of a document, that were made harmless),
     `diagnostics` (what kubectl said beside a document) and `leftovers`; after a refusal
     `rejected_by`, `matched` and `alternative` (an argument list).
     `Facts.command` runs in a shell whose current context is `source.context`.

@@ -39,7 +39,7 @@ class Reading:
     """One read. `result` is what a tool returns: redacted, its content bounded.
 
     `command` is None when the arguments were refused. `value` is the whole redacted document of a
-    `-o json` read that gave one, else None.
+    `-o json` or `-o yaml` read that gave one, else None.
     """
 
     result: Result
@@ -76,13 +76,13 @@ class Reader:
         account = Account(self.cluster, command, execution, self._redactor)
         if execution.failure is not None:
             return Reading(account.not_started(), command)
-        if command.output != "json":
+        if not _is_document(command):
             return Reading(account.plain(), command)
         result, value = await account.document(max_bytes)
         return Reading(result, command, value)
 
     async def _run(self, command: KubectlCommand, timeout: float, max_bytes: int) -> Execution:
-        cluster, document = self.cluster, command.output == "json"
+        cluster, document = self.cluster, _is_document(command)
         asked = any(argument.startswith("--request-timeout") for argument in command.arguments)
         # A log is one long request; anything else is several short ones.
         each = timeout if command.verb == "logs" else timeout / ATTEMPTS
@@ -93,7 +93,7 @@ class Reader:
                     cluster.kubectl.find(),
                     *cluster.kubectl.arguments(cluster.context.name),
                     *patience,
-                    *command.arguments,
+                    *_as_json(command),
                 ),
                 env=cluster.kubectl.environment(
                     cluster.kubeconfig, plugin=bool(cluster.context.plugin)
@@ -109,6 +109,18 @@ class Reader:
             ),
             clock=self._clock,
         )
+
+
+def _is_document(command: KubectlCommand) -> bool:
+    return command.output in ("json", "yaml")
+
+
+def _as_json(command: KubectlCommand) -> tuple[str, ...]:
+    """Return the arguments with JSON in the place of YAML, which `Account` writes from it."""
+    if command.output != "yaml":
+        return command.arguments
+    at = command.arguments.index("-o")
+    return (*command.arguments[:at], "-o", "json", *command.arguments[at + 2 :])
 
 
 def refusal_result(refusal: Refusal) -> Result:

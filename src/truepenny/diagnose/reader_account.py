@@ -13,14 +13,18 @@ from truepenny.execute.ending import ByteCounts, Cause, ExitFact, Leg, Outcome
 from truepenny.execute.execution import Execution
 from truepenny.execute.outcome import Classification, classify
 from truepenny.model.message import Text
+from truepenny.text.control import strip_control
 from truepenny.text.redact import Redacted, Redactor
-from truepenny.tool.result import Completeness, Facts, Result
+from truepenny.tool.result import NEVER_RAN, Completeness, Facts, Result
 
 from .answer import MARKERS, NO_EVENTS
 from .cluster import Cluster
 from .kubectl_program import REMEDY
 from .reader_document import Document, parse_document, show
 from .reader_note import completeness, found_nothing, hint, nothing_found, scope
+
+PLAIN_CHARS = 4096
+"""What comes in the place of a document and is longer than a message is not shown."""
 
 THREAD_BYTES = 128 * 1024
 """From here on parsing and redacting is worth a thread, or it holds up every other task."""
@@ -67,7 +71,7 @@ class Account:
         """kubectl itself could not be run."""
         failure = self._execution.failure
         message = failure.message if failure is not None else ""
-        facts = replace(self._facts({}, ByteCounts()), hint=REMEDY)
+        facts = replace(self._facts({}, ByteCounts()), hint=REMEDY, completeness=NEVER_RAN)
         return Result(self._meaning.outcome, (Text(message),), facts)
 
     def plain(self) -> Result:
@@ -86,6 +90,9 @@ class Account:
             self._detail["bad_bytes"] = [
                 {"offset": bad.offset, "hex": bad.data.hex()} for bad in out.bad_bytes
             ]
+        if controls := out.controls + err.controls:
+            text += f"\n[{controls} control characters were dropped or are shown as \\uXXXX]\n"
+            self._detail["controls"] = controls
         facts = self._facts(_sum(out.redactions, err.redactions), _add(out.bytes, err.bytes))
         facts = replace(
             facts, completeness=completeness(self._command, self._execution, self._meaning)
@@ -101,11 +108,13 @@ class Account:
                 document = await self._parse(out.text)
             except (ValueError, RecursionError):
                 self._detail["document"] = "not_json"
-        err = self._redactor.text(raw_err.text)
+        err = self._redactor.text(strip_control(raw_err.text))
         failed = self._meaning.outcome.failed
         if document is None or (failed and document.items == 0):
             return self._no_document(max_bytes, err, hollow=document is not None), None
-        shown = show(document, max_bytes)
+        shown = show(document, max_bytes, as_yaml=self._command.output == "yaml")
+        if document.controls:
+            self._detail["controls"] = document.controls
         if document.items == 0:
             self._meaning = Classification(Outcome.NO_MATCH, "nothing_found")
         text = shown.text
@@ -140,15 +149,19 @@ class Account:
         out, raw_err = self._execution.stdout, self._execution.stderr
         observed = out.bytes.observed
         withheld = (
-            hollow or out.cut or self._execution.cause is not None or len(out.text) > max_bytes
+            hollow
+            or out.cut
+            or self._execution.cause is not None
+            or len(out.text) > min(max_bytes, PLAIN_CHARS)
+            or out.text.lstrip().startswith(("{", "["))
         )
         if withheld:
             body, found = "", dict[str, int]()
             sizes = ByteCounts(observed, 0, observed)
             if observed and not hollow:
-                body = f"{observed} bytes of an unfinished or too large document are not shown\n"
+                body = f"{observed} bytes of an unfinished or unreadable document are not shown\n"
         else:
-            redacted = self._redactor.text(out.text)
+            redacted = self._redactor.text(strip_control(out.text))
             body, found, sizes = redacted.text, redacted.counts, out.bytes
         text = _with_diagnostics(body, err.text) if err.text.strip() else body
         if not text and self._meaning.reason == "nothing_found":
@@ -156,7 +169,7 @@ class Account:
         facts = replace(
             self._facts(_sum(found, err.counts), _add(sizes, raw_err.bytes)),
             completeness=Completeness("unknown", "nothing was read")
-            if hollow
+            if hollow or (withheld and observed and not self._meaning.outcome.failed)
             else completeness(self._command, self._execution, self._meaning),
         )
         return Result(self._meaning.outcome, (Text(text),), facts)

@@ -1,25 +1,43 @@
-"""JSON answers: redacted by structure, written compactly, and cut only between whole items."""
+"""Documents: sanitized and redacted by structure, and cut only between whole items.
+
+YAML is asked for as JSON and written here: kubectl folds long strings over lines, which takes a
+secret away from the word before it that gives it away.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from truepenny.model.json_value import mend
+from truepenny.text.control import strip_control
 from truepenny.text.redact import Redactor
 
 CUT_KEY = "_cut"
 """Added to a list of which not all items are shown; no Kubernetes field begins with `_`."""
 
 
+MOST_SHRINKING = 2
+"""YAML is at most this much shorter than compact JSON, whose quotes and braces it leaves out."""
+
+WIDTH = 1 << 20
+"""Columns of YAML: no line is folded."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One parsed answer without secrets. `items` is None when it is a single object."""
+    """One parsed answer without secrets. `items` is None when it is a single object.
+
+    `controls` counts the strings from which control characters or half surrogate pairs
+    were taken.
+    """
 
     value: Any
     items: int | None
     redactions: Mapping[str, int] = field(default_factory=dict[str, int])
+    controls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,41 +50,89 @@ class Shown:
 
 
 def parse_document(text: str, redactor: Redactor) -> Document:
-    """Parse and redact. Raises ValueError when the text is no JSON document."""
-    value, redactions = redactor.json(json.loads(text))
+    """Parse, sanitize, redact. Raises ValueError when the text is no JSON document.
+
+    Several documents in a row, which `rollout history` prints, become one with them as `items`.
+    """
+    clean, controls = _sanitized(_loaded(text))
+    value, redactions = redactor.json(clean)
     items = cast("dict[str, Any]", value).get("items") if isinstance(value, dict) else None
     count = len(cast("list[Any]", items)) if isinstance(items, list) else None
-    return Document(value, count, redactions)
+    return Document(value, count, redactions, controls)
 
 
-def show(document: Document, limit: int) -> Shown:
+def _loaded(text: str) -> Any:
+    decoder = json.JSONDecoder()
+    rest, documents = text.strip(), list[Any]()
+    while True:
+        document, end = decoder.raw_decode(rest)
+        documents.append(document)
+        rest = rest[end:].lstrip()
+        if not rest:
+            break
+    return documents[0] if len(documents) == 1 else {"items": documents}
+
+
+def _sanitized(value: Any) -> tuple[Any, int]:
+    """Return the value with every string and key sanitized, and how many of them changed."""
+    changed = 0
+
+    def walk(value: Any) -> Any:
+        nonlocal changed
+        if isinstance(value, str):
+            clean = mend(strip_control(value))
+            changed += clean != value
+            return clean
+        if isinstance(value, list):
+            return [walk(item) for item in cast("list[Any]", value)]
+        if isinstance(value, dict):
+            return {walk(key): walk(item) for key, item in cast("dict[Any, Any]", value).items()}
+        return value
+
+    return walk(value), changed
+
+
+def show(document: Document, limit: int, *, as_yaml: bool = False) -> Shown:
     """Write it in at most `limit` UTF-8 bytes: whole, or its first whole items, or a stub."""
-    text = _compact(document.value)
+    write = _yaml if as_yaml else _compact
     total = document.items or 0
-    if _size(text) <= limit:
-        return Shown(text, True, total)
-    if document.items is None:
-        return Shown(_stub(document, _size(text), limit), False, 0)
+    size = _size(_compact(document.value))
+    # Writing YAML is slow: of a list that cannot fit, only what is shown is ever written so.
+    if not as_yaml or size <= MOST_SHRINKING * limit:
+        text = write(document.value)
+        size = _size(text)
+        if size <= limit:
+            return Shown(text, True, total)
+    count = 0 if document.items is None else _fitting(document.value, limit, write)
+    if count == 0:
+        return Shown(_stub(document, size, limit, write), False, 0)
     frame = dict(document.value)
     items: list[Any] = frame.pop("items")
-    sizes = [_size(_compact(item)) + 1 for item in items]
-    room = limit - _size(_compact({CUT_KEY: _cut(total, total), "items": [], **frame}))
-    count = 0
-    while count < total and sizes[count] <= room:
-        room -= sizes[count]
-        count += 1
-    if count == 0:
-        return Shown(_stub(document, _size(text), limit), False, 0)
     shown = {CUT_KEY: _cut(count, total), "items": items[:count], **frame}
-    return Shown(_compact(shown), False, count)
+    return Shown(write(shown), False, count)
+
+
+def _fitting(value: Mapping[str, Any], limit: int, write: Callable[[Any], str]) -> int:
+    """Return how many whole items fit beside the rest of the list and the note of the cut."""
+    frame = dict(value)
+    items: list[Any] = frame.pop("items")
+    total = len(items)
+    room = limit - _size(write({CUT_KEY: _cut(total, total), "items": [], **frame}))
+    count = 0
+    while count < total:
+        room -= _size(write([items[count]])) - (1 if write is _compact else 0)
+        if room < 0:
+            break
+        count += 1
+    return count
 
 
 def _cut(shown: int, total: int) -> str:
     return f"showing the first {shown} of {total} items"
 
 
-def _stub(document: Document, size: int, limit: int) -> str:
-    return _compact(
+def _stub(document: Document, size: int, limit: int, write: Callable[[Any], str]) -> str:
+    return write(
         {
             "error": "too_large",
             "message": f"the document has {size} bytes, the limit is {limit}; nothing is shown",
@@ -77,6 +143,26 @@ def _stub(document: Document, size: int, limit: int) -> str:
 
 def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _yaml(value: Any) -> str:
+    import yaml
+
+    base: type = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    dumper: Any = type("Dumper", (base,), {})  # of our own: `_block` is for nobody else
+    dumper.add_representer(str, _block)
+    try:
+        return yaml.dump(  # pyright: ignore[reportUnknownMemberType]
+            value, Dumper=dumper, sort_keys=False, allow_unicode=True, width=WIDTH
+        )
+    except RecursionError:
+        return _compact(value)  # Nested as no object is; JSON is YAML too.
+
+
+def _block(dumper: Any, text: str) -> Any:
+    """Write text of several lines as lines, as kubectl does."""
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 def _size(text: str) -> int:

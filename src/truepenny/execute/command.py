@@ -37,7 +37,8 @@ class Command:
     """One process. `argv[0]` is a path, or a name looked up in the PATH of `env`.
 
     `env` is the whole environment. `stdin` None means /dev/null. `timeout` is in seconds, None for
-    none. Without a `redactor` the captured text is as it was written: the caller redacts it.
+    none. Without a `redactor` the captured text is as it was written: the caller sanitizes and
+    redacts it.
     """
 
     argv: tuple[str, ...]
