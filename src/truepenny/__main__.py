@@ -13,12 +13,21 @@ from truepenny import __version__
 
 def main() -> None:
     """Run the command line in `sys.argv` and exit with its code."""
-    if sys.argv[1:] in (["version"], ["--version"], ["-V"]):
-        sys.stdout.write(f"truepenny {__version__}\n")
-        return
+    arguments = sys.argv[1:]
+    if arguments in (["version"], ["--version"], ["-V"]):
+        try:
+            sys.stdout.write(f"truepenny {__version__}\n")
+            sys.stdout.flush()
+        except (AttributeError, OSError):
+            arguments = ["version"]  # Closed or full: the whole program says so.
+        else:
+            return
+    from truepenny.cli.streams import finish, prepare
+
+    prepare()
     from truepenny.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(finish(run(arguments)))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 
+import pytest
+
 from tests.peers.model_script import Call, Counts, Reply
 from tests.peers.model_server import ModelServer
 
@@ -207,3 +209,20 @@ def test_evaluate_scores_and_says_what_could_not_run(account: Account) -> None:
     made = json.loads(gone.stdout)
     assert made["total"]["could_not_run"] == 1
     assert made["total"]["mean"] is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"args":' + "[" * 20_000 + "]" * 20_000 + "}",
+        '{"args":["get"],"max_bytes":' + "9" * 5000 + "}",
+        '{"args":["get","pods"],"timeout_seconds":NaN}',
+        '{"args":["get","pods"],"args":["get","nodes"]}',
+        "[]",
+        "",
+    ],
+)
+def test_arguments_that_are_no_json_object_are_a_usage_error(account: Account, text: str) -> None:
+    done = account.run("tool", "call", "--demo", "healthy", "kubectl", text)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr

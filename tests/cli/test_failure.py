@@ -5,7 +5,7 @@ import errno
 import click
 import pytest
 
-from truepenny.cli.failure import Finished, exit_code
+from truepenny.cli.failure import DEBUG, Finished, exit_code
 from truepenny.errors import (
     ConfigurationError,
     CouldNotRun,
@@ -44,6 +44,20 @@ def test_message_place_and_remedy_are_all_said(capsys: pytest.CaptureFixture[str
     )
 
 
-def test_what_nobody_foresaw_is_not_hidden() -> None:
+def test_a_defect_is_named_as_one_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(DEBUG, raising=False)
+    assert exit_code(ZeroDivisionError("by \x1b[31mzero")) == 1
+    said = capsys.readouterr().err
+    assert "ZeroDivisionError: by zero" in said
+    assert DEBUG in said
+    monkeypatch.setenv(DEBUG, "1")
     with pytest.raises(ZeroDivisionError):
         exit_code(ZeroDivisionError())
+
+
+def test_of_several_errors_the_one_for_a_person_is_said() -> None:
+    group = ExceptionGroup("g", [ValueError("x"), CouldNotRun("disk")])
+    assert exit_code(group) == 5
+    assert exit_code(BaseExceptionGroup("g", [CouldNotRun("x"), KeyboardInterrupt()])) == 130

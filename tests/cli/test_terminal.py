@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truepenny.cli.terminal import Progress, cells, style, table
+from truepenny.cli.terminal import Progress, cells, json_text, plain, style, table
 
 
 class Terminal(io.StringIO):
@@ -48,3 +49,13 @@ def test_progress_is_silent_where_nobody_looks() -> None:
     progress.show("working")
     progress.clear()
     assert stream.getvalue() == ""
+
+
+@given(st.text() | st.text("\x1b[]0;m\x07\x9b\u202e\u200b\u2028\ud800\U000e0041"))
+def test_nothing_reaches_a_terminal_that_it_would_obey_or_hide(text: str) -> None:
+    unsafe = "\x1b\x07\x9b\x7f\x00\u202e\u200b\u2028\U000e0041"
+    assert not any(letter in plain(text) for letter in unsafe)
+    shown = json_text({"k": text})
+    assert not any(letter in shown for letter in unsafe)
+    shown.encode("utf-8")
+    assert json.loads(shown) == {"k": text}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ import click
 
 from .failure import COULD_NOT_RUN, USAGE
 from .place import Place
-from .terminal import Progress
+from .terminal import Progress, json_text, plain
 from .workbench import Workbench
 
 if TYPE_CHECKING:
@@ -65,13 +64,13 @@ def show(result: Result, as_json: bool, *, body_only: bool = False) -> None:
     from truepenny.tool.view import model_content, to_json
 
     if as_json:
-        click.echo(json.dumps(to_json(result), ensure_ascii=False, indent=2))
+        click.echo(json_text(to_json(result)))
     elif body_only and not result.outcome.failed:
-        click.echo(result.text)
+        click.echo(plain(result.text))
     else:
         head = model_content(result)[0]
         stream = sys.stderr if body_only else sys.stdout
-        click.echo(head.text if isinstance(head, Text) else "", file=stream)
+        click.echo(plain(head.text) if isinstance(head, Text) else "", file=stream)
 
 
 def exit_code(outcome: Outcome) -> int:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
 
 from . import complete
-from .terminal import table
+from .terminal import json_text, table
 
 
 @click.group(epilog="Example: truepenny config show")
@@ -51,7 +50,7 @@ def show(prefix: str, as_json: bool, only_set: bool) -> None:
             }
             for row in rows
         }
-        click.echo(json.dumps({"file": file, "settings": keys}, ensure_ascii=False, indent=2))
+        click.echo(json_text({"file": file, "settings": keys}))
         return
     click.echo(f"file: {bench.loaded.file or f'none ({bench.directories.config}/truepenny.toml)'}")
     cells = [(row.key, row.value, row.source, row.description) for row in rows]

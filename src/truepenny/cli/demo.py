@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
 
 from . import complete
-from .terminal import style, table
+from .terminal import json_text, style, table
 
 
 def _list(as_json: bool) -> None:
@@ -26,7 +25,7 @@ def _list(as_json: bool) -> None:
             }
             for one in found
         ]
-        click.echo(json.dumps({"incidents": rows}, ensure_ascii=False, indent=2))
+        click.echo(json_text({"incidents": rows}))
         return
     cells = [(one.name, one.title, one.question) for one in found]
     table(("INCIDENT", "TITLE", "ASK"), cells, sys.stdout)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import anyio
@@ -11,7 +10,7 @@ import click
 from truepenny.errors import TruepennyError
 
 from .failure import Finished
-from .terminal import Progress, style
+from .terminal import Progress, json_text, plain, style
 
 _LOOKS = {
     "ok": ("✓", "green"),
@@ -57,12 +56,14 @@ def doctor(as_json: bool) -> None:
             }
             for one in done
         ]
-        click.echo(json.dumps({"checks": rows}, ensure_ascii=False, indent=2))
+        click.echo(json_text({"checks": rows}))
     else:
         for one in done:
             for finding in one.findings:
                 mark, colour = _LOOKS[finding.level]
-                click.echo(f"{style(mark, colour, sys.stdout)} {one.title}: {finding.detail}")
+                click.echo(
+                    f"{style(mark, colour, sys.stdout)} {one.title}: {plain(finding.detail)}"
+                )
                 if finding.remedy and finding.level is not Level.OK:
-                    click.echo(f"    {finding.remedy}")
+                    click.echo(f"    {plain(finding.remedy)}")
     raise Finished(1 if any(one.level is Level.FAIL for one in done) else 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from truepenny.errors import ConfigurationError
 from . import complete
 from .assemble import assemble
 from .failure import COULD_NOT_RUN, Finished
-from .terminal import Progress
+from .terminal import Progress, json_text
 from .workbench import Workbench
 
 if TYPE_CHECKING:
@@ -83,9 +82,9 @@ def evaluate(
     progress.clear()
     report = Report(subject, tuple(trials))
     if as_json:
-        click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=2))
+        click.echo(json_text(report.to_json()))
     else:
-        click.echo(f"{subject}, {len(chosen)} incidents\n")
+        click.echo(f"{subject}, {len(chosen)} incident{'' if len(chosen) == 1 else 's'}\n")
         click.echo(report.markdown() if markdown else report.table())
     raise Finished(_exit_code(report))
 

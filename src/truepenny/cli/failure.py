@@ -5,13 +5,19 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from contextlib import suppress
 from typing import IO
 
 import click
 
 from truepenny.errors import TruepennyError
 
-USAGE, COULD_NOT_RUN, INTERRUPTED = 2, 5, 130
+FAILED, USAGE, COULD_NOT_RUN, INTERRUPTED = 1, 2, 5, 130
+
+DEBUG = "TRUEPENNY_DEBUG"
+"""The variable that shows tracebacks and logs, for whoever mends a defect."""
+
+DEFECT = f"This is a defect of truepenny, not of yours; {DEBUG}=1 shows where it is."
 
 
 class Finished(Exception):
@@ -23,7 +29,10 @@ class Finished(Exception):
 
 
 def exit_code(error: BaseException) -> int:
-    """Say what happened and return the exit code; unknown errors are raised again."""
+    """Say what happened and return the exit code; a defect of ours is named as one.
+
+    With `TRUEPENNY_DEBUG` set a defect is raised again, for its traceback.
+    """
     error = _single(error)
     match error:
         case Finished():
@@ -31,7 +40,8 @@ def exit_code(error: BaseException) -> int:
         case click.exceptions.Exit():
             return error.exit_code
         case click.ClickException():
-            error.show()
+            with suppress(OSError):
+                error.show()
             return USAGE
         case KeyboardInterrupt() | click.Abort():
             say("interrupted")
@@ -54,13 +64,18 @@ def exit_code(error: BaseException) -> int:
         case SystemExit():
             return error.code if isinstance(error.code, int) else 1
         case _:
-            raise error
+            if os.environ.get(DEBUG):
+                raise error
+            say(f"internal error: {type(error).__name__}: {error}\n  {DEFECT}")
+            return FAILED
 
 
 def say(message: str) -> None:
-    """Write one message to stderr; a closed stderr is not worth dying for."""
+    """Write one message to stderr, harmless to a terminal; a full one is not worth dying for."""
+    from .terminal import plain
+
     try:
-        sys.stderr.write(f"truepenny: {message}\n")
+        sys.stderr.write(f"truepenny: {plain(message)}\n")
         sys.stderr.flush()
     except OSError:
         pass
@@ -77,10 +92,16 @@ def detach(stream: IO[str]) -> None:
 
 
 def _single(error: BaseException) -> BaseException:
-    """Unwrap groups of one, which structured concurrency puts around every error."""
-    while isinstance(error, BaseExceptionGroup):
-        group: BaseExceptionGroup[BaseException] = error  # pyright: ignore[reportUnknownVariableType]
-        if len(group.exceptions) != 1:
-            return group
-        error = group.exceptions[0]
-    return error
+    """Unwrap groups, which structured concurrency puts around every error.
+
+    Of several an interrupt says why all ended; else the first that is meant for a person.
+    """
+    if not isinstance(error, BaseExceptionGroup):
+        return error
+    group: BaseExceptionGroup[BaseException] = error  # pyright: ignore[reportUnknownVariableType]
+    inner = [_single(one) for one in group.exceptions]
+    for kind in (KeyboardInterrupt, TruepennyError, OSError):
+        found = next((one for one in inner if isinstance(one, kind)), None)
+        if found is not None:
+            return found
+    return inner[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import click
 
 from . import complete
 from .failure import Finished
-from .terminal import Progress, table
+from .terminal import Progress, json_text, table
 from .workbench import Workbench
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def models(name: str | None, probe: bool, as_json: bool) -> None:
             }
             for entry in entries
         ]
-        click.echo(json.dumps({"models": rows}, ensure_ascii=False, indent=2))
+        click.echo(json_text({"models": rows}))
         return
     cells = [
         (
@@ -81,7 +80,7 @@ def _probe(bench: Workbench, entries: list[ModelEntry], as_json: bool) -> int:
     anyio.run(ask)
     if as_json:
         rows = [report.to_json() for report in reports]
-        click.echo(json.dumps({"models": rows}, ensure_ascii=False, indent=2))
+        click.echo(json_text({"models": rows}))
     else:
         header = (
             "MODEL",

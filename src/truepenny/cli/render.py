@@ -28,10 +28,11 @@ from truepenny.agent.event import (
     ToolProgress,
     ToolStarted,
 )
+from truepenny.text.control import ControlStripper
 
 from .failure import detach
 from .remedy import remedy
-from .terminal import Progress, style
+from .terminal import Progress, plain, style
 
 GATE_CHARS = 280
 """Narration is shorter than this, answers are longer (assistant spec 2.2)."""
@@ -65,6 +66,7 @@ class RunView:
         self._out = out
         self._err = err or sys.stderr
         self._progress = Progress(self._err)
+        self._stripper = ControlStripper()
         self._held = ""
         self._streaming = False
         self._ends_line = True
@@ -96,6 +98,9 @@ class RunView:
                     self._line(line, "yellow")
 
     def _text(self, text: str) -> None:
+        self._add(self._stripper.feed(text))
+
+    def _add(self, text: str) -> None:
         if self._streaming:
             self._answer(text)
             return
@@ -113,6 +118,7 @@ class RunView:
 
     def _narrated(self) -> None:
         """What was held turned out to come before a call."""
+        self._add(self._stripper.finish())
         if self._held.strip():
             self._line(self._held.strip(), "dim")
         self._held = ""
@@ -127,17 +133,18 @@ class RunView:
             event.tool, started.arguments if started else {}
         )
         sign = style(mark, colour, self._err)
-        summary = style(event.summary, "dim", self._err)
+        summary = style(plain(event.summary), "dim", self._err)
         self._progress.clear()
-        self._err.write(f"{sign} [{event.call}] {what}  {summary}\n")
+        self._err.write(f"{sign} [{event.call}] {plain(what)}  {summary}\n")
         self._err.flush()
 
     def _end(self, event: RunFinished) -> None:
+        self._add(self._stripper.finish())
         self._progress.clear()
         if self._held:
             self._answer(self._held)
         elif not self._streaming and event.answer and event.answer_state != "none":
-            self._answer(event.answer)
+            self._answer(plain(event.answer))
         self._held = ""
         if not self._ends_line:
             self._out.write("\n")
@@ -155,7 +162,7 @@ class RunView:
 
     def _line(self, text: str, colour: str) -> None:
         self._progress.clear()
-        self._err.write(style(text, colour, self._err) + "\n")
+        self._err.write(style(plain(text), colour, self._err) + "\n")
         self._err.flush()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -19,6 +18,7 @@ from .assemble import assemble
 from .failure import Finished, say
 from .place import Place, place, place_options
 from .standard_input import read_piped
+from .terminal import json_text
 from .workbench import Workbench
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ async def _shown(agent: Agent, session: Session, question: str, as_json: bool) -
 
 def _json_lines(out: Output) -> Any:
     def show(event: RunEvent) -> None:
-        out.write(json.dumps(event.to_json(), ensure_ascii=False) + "\n")
+        out.write(json_text(event.to_json(), indent=None) + "\n")
 
     return show
 

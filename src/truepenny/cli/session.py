@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from truepenny.errors import UsageError
 
 from . import complete
 from .failure import Finished
-from .terminal import style, table
+from .terminal import json_text, plain, style, table
 from .workbench import Workbench
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def list_sessions(as_json: bool) -> None:
     entries = Workbench().sessions.list()
     if as_json:
         rows = [entry.to_json() for entry in entries]
-        click.echo(json.dumps({"sessions": rows}, ensure_ascii=False, indent=2))
+        click.echo(json_text({"sessions": rows}))
         return
     cells = [
         (
@@ -79,7 +78,7 @@ def show_session(session_id: str | None, calls: bool, as_json: bool) -> None:
     found = bench.sessions.read(_named(bench, session_id))
     checked = ledger.verify(found.path.with_name(ledger.FILE_NAME), _recorded_head(found))
     if as_json:
-        click.echo(json.dumps(_whole(found, checked), ensure_ascii=False, indent=2))
+        click.echo(json_text(_whole(found, checked)))
     else:
         _print_head(found)
         for record in found.records:
@@ -121,7 +120,7 @@ def stats(session_id: str | None, as_json: bool) -> None:
     bench = Workbench()
     counted = count(bench.sessions.read(_named(bench, session_id))).to_json()
     if as_json:
-        click.echo(json.dumps(counted, ensure_ascii=False, indent=2))
+        click.echo(json_text(counted))
         return
     table(("WHAT", "VALUE"), list(_stat_rows(counted)), sys.stdout)
 
@@ -152,7 +151,10 @@ def _known(value: Any) -> str:
 
 
 def lines(record: Mapping[str, Any], calls: bool = False) -> list[str]:
-    """Return a record as lines for a person; none for what only machines need."""
+    """Return a record as lines for a person; none for what only machines need.
+
+    What was said and read is made harmless to a terminal: old transcripts may hold anything.
+    """
     kind = record["type"]
     match kind:
         case "message" if record.get("role") == "user":
@@ -160,23 +162,22 @@ def lines(record: Mapping[str, Any], calls: bool = False) -> list[str]:
         case "message" if record.get("role") == "assistant":
             return _said("agent", record)
         case "tool":
-            arguments = json.dumps(record.get("arguments"), ensure_ascii=False)
+            arguments = json_text(record.get("arguments"), indent=None)
             line = f"  → [{record.get('call')}] {record.get('tool')} {arguments}"
-            return [style(line, "cyan", sys.stdout)]
+            return [style(plain(line), "cyan", sys.stdout)]
         case "result":
             mark = "✗" if record.get("failed") else "✓"
-            shown = [f"  {mark} [{record.get('call')}] {record.get('outcome')}"]
+            shown = [plain(f"  {mark} [{record.get('call')}] {record.get('outcome')}")]
             return shown + (_indented(record) if calls else [])
         case "stop":
             why = f": {record['message']}" if record.get("message") else ""
-            return [style(f"── {record.get('kind')}{why}", "dim", sys.stdout)]
+            return [style(plain(f"── {record.get('kind')}{why}"), "dim", sys.stdout)]
         case "steer":
-            return [f"you, meanwhile: {record.get('text')}"]
+            return [plain(f"you, meanwhile: {record.get('text')}")]
         case "repair" | "retry" | "error" | "notice" | "partial":
             words = record.get("message") or record.get("detail") or ""
-            return [
-                style(f"  ! {kind} {record.get('kind', '')} {words}".rstrip(), "yellow", sys.stdout)
-            ]
+            line = plain(f"  ! {kind} {record.get('kind', '')} {words}".rstrip())
+            return [style(line, "yellow", sys.stdout)]
         case _:
             return []
 
@@ -194,7 +195,7 @@ def _texts(record: Mapping[str, Any]) -> list[str]:
     content = record.get("content")
     parts = cast("list[Mapping[str, Any]]", content) if isinstance(content, list) else []
     return [
-        part["text"]
+        plain(part["text"])
         for part in parts
         if isinstance(part, dict) and isinstance(part.get("text"), str)
     ]

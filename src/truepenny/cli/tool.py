@@ -16,7 +16,7 @@ from .call import call as call_tool
 from .call import exit_code, show
 from .failure import Finished, say
 from .place import place, place_options
-from .terminal import table
+from .terminal import json_text, table
 from .workbench import Workbench
 
 CALL_EXAMPLE = """truepenny tool call --demo checkout-oom kubectl '{"args": ["get", "nodes"]}'"""
@@ -41,7 +41,7 @@ def list_tools(as_json: bool) -> None:
     tools = list(_registry())
     if as_json:
         rows = [_described(one) for one in tools]
-        click.echo(json.dumps({"tools": rows}, ensure_ascii=False, indent=2))
+        click.echo(json_text({"tools": rows}))
         return
     cells = [(one.name, str(one.action_class), _first_sentence(one.description)) for one in tools]
     table(("TOOL", "CLASS", "WHAT IT DOES"), cells, sys.stdout)
@@ -57,7 +57,7 @@ def describe(name: str, as_json: bool) -> None:
     if found is None:
         raise _unknown(name, registry)
     if as_json:
-        click.echo(json.dumps(_described(found), ensure_ascii=False, indent=2))
+        click.echo(json_text(_described(found)))
         return
     click.echo(f"{found.name} ({found.action_class}, {found.concurrency}, {found.timeout:g} s)\n")
     click.echo(f"{found.description}\n")
@@ -105,16 +105,34 @@ def call(
 
 def _object(text: str) -> Mapping[str, Any]:
     try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
+        value = json.loads(text, parse_constant=_no_number, object_pairs_hook=_unambiguous)
+    except (ValueError, RecursionError) as error:
         raise UsageError(
-            f"is not JSON: {error.msg} at character {error.pos}",
+            f"is not JSON: {_fault(error)}",
             where="JSON",
             remedy="""Quote it for the shell: '{"args": ["get", "pods"]}'""",
         ) from None
     if not isinstance(value, dict):
         raise UsageError(f"must be an object, not {type(value).__name__}", where="JSON")
     return cast("Mapping[str, Any]", value)
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A key that is given twice has two readings: what was checked may not be what runs."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a key is given twice in one object")
+    return made
+
+
+def _fault(error: ValueError | RecursionError) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.pos}"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def _unknown(name: str, registry: Any) -> UsageError:

@@ -6,6 +6,7 @@ command pays only for what it uses.
 
 from __future__ import annotations
 
+import logging
 import os
 import pwd
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ from truepenny.system.clock import Clock, SystemClock
 from truepenny.system.directories import Directories
 from truepenny.system.ids import Ids, RandomIds
 
-from .failure import say
+from .failure import DEBUG, say
 
 if TYPE_CHECKING:
     from truepenny.agent.sessions import SessionStore
@@ -37,6 +38,9 @@ class Workbench:
         self.directories = Directories.from_environment(self.env)
         self.clock: Clock = SystemClock()
         self.ids: Ids = RandomIds()
+        # What failed is in results and events; the log has only the traceback, for debugging.
+        handler = logging.StreamHandler() if self.env.get(DEBUG) else logging.NullHandler()
+        logging.getLogger("truepenny").handlers = [handler]
 
     @cached_property
     def loaded(self) -> Loaded:
