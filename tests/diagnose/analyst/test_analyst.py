@@ -325,3 +325,12 @@ async def test_stopped_early_it_says_what_it_has_and_does_not_deny_having_looked
         assert "is not offered" not in end.message.text
         assert "nothing wrong" not in end.message.text
     assert len(asked) > 3
+
+
+async def test_a_new_question_is_never_answered_from_old_reads() -> None:
+    session = talk(broken())
+    await session.ask("Why is app failing?")
+    before = len(kubectl_calls(session.messages))
+    await session.ask("Why is app failing?")
+    again = kubectl_calls(session.messages)[before:]
+    assert ("get", "pods") in {call[:2] for call in again}

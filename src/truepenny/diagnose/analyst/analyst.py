@@ -98,7 +98,9 @@ class Analyst:
                 )
             )
         calls = conversation.calls
-        if not question.refresh:
+        # What was read for an earlier question may be old, or cut where the session was resumed:
+        # it serves to explain that answer, never to make a new one.
+        if question.intent in (Intent.STEPS, Intent.PROOF):
             calls = (*conversation.past, *calls)
         listed = next((call for call in reversed(calls) if call.tool == "cluster_list"), None)
         if listed is None and "cluster_list" in offered and not last:

@@ -99,7 +99,8 @@ def _lines(plan: Plan, question: Question) -> Iterator[str]:
         yield from _notes(plan)
     if plan.absent and plan.playbook:
         names = " or ".join(f'"{name}"' for name in plan.absent)
-        yield f"\nNothing here is called {names}; I looked at {plan.playbook.title}."
+        limit = " that I could read" if plan.look.hidden else ""
+        yield f"\nNothing here{limit} is called {names}; I looked at {plan.playbook.title}."
     yield from _reach(plan)
 
 
@@ -201,7 +202,21 @@ def _unreachable(plan: Plan) -> Iterator[str]:
 
 def _absent(plan: Plan) -> Iterator[str]:
     names = " or ".join(f'"{name}"' for name in plan.absent)
-    yield f"**I found nothing called {names} in this cluster.**"
+    hidden = plan.look.hidden
+    if hidden:
+        yield f"**I found nothing called {names} in what I could read; some I could not read.**"
+        yield ""
+        for query in hidden:
+            call = plan.look.answers.get(query.argv)
+            why = (
+                (call.reason or ("cut" if call.outcome == "success" else call.outcome))
+                if call
+                else ""
+            )
+            cite = f" [{call.id}]" if call else ""
+            yield f"- Not read in full: {query.why}: {why}{cite}"
+    else:
+        yield f"**I found nothing called {names} in this cluster.**"
     odd = [row for row in plan.look.pods if row.suspicious]
     known = [ref for ref in plan.look.candidates if ref.kind in ("Deployment", "StatefulSet")]
     if odd:

@@ -37,6 +37,8 @@ class Answered:
     body: str = ""
     source: str = ""
     """Where the answer came from, as the header states it (`cluster x, namespace y`)."""
+    whole: bool = True
+    """Whether the header states no cut and no doubt about completeness."""
 
     @property
     def namespace(self) -> str:
@@ -125,6 +127,7 @@ def read_result(call: ToolCall, message: ToolResultMessage) -> Answered:
         hint=notes.get("hint", ""),
         body=body if lines else text,
         source=notes.get("from", ""),
+        whole=not notes.keys() & {"partial", "unknown"},
     )
 
 

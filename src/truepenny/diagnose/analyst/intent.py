@@ -46,7 +46,6 @@ class Question:
     words: tuple[str, ...]
     intent: Intent
     names: tuple[str, ...] = ()
-    refresh: bool = False
     kind: str = ""
 
 
@@ -62,7 +61,7 @@ def understand(text: str, *, follows: bool = False) -> Question:
     cluster_words = said & known.things
 
     def question(intent: Intent) -> Question:
-        return Question(text, words, intent, names, refresh, kind)
+        return Question(text, words, intent, names, kind)
 
     if _ABOUT_ITSELF.search(text) or (said & known.greetings and len(words) <= 3):
         return question(Intent.INTRODUCE)

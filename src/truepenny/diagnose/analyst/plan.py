@@ -79,6 +79,18 @@ class Look:
         return found.reason or found.outcome
 
     @property
+    def hidden(self) -> tuple[Query, ...]:
+        """What of the survey could not be read in full: a name may be there."""
+        answers = [(query, self.answers.get(query.argv)) for query in FIRST]
+        return tuple(
+            query
+            for query, call in answers
+            if call is None
+            or not call.whole
+            or call.outcome not in ("success", "truncated", "no_match")
+        )
+
+    @property
     def pods(self) -> list[PodRow]:
         """The pods of the survey."""
         found: list[PodRow] = []
@@ -157,8 +169,9 @@ def plan(look: Look, question: Question, earlier: Subject | None = None) -> Plan
     absent: tuple[str, ...] = ()
     if subject.empty and question.names and not _means_all(question, look):
         absent = question.names
-        # A word that speaks of a whole domain is worth a look at it; a mere name is not.
-        if not playbook.words:
+        # A word that speaks of a whole domain is worth a look at it; a mere name is not, unless
+        # the names could not be read: the objects themselves may have it.
+        if not playbook.words and (THINGS not in look.hidden or PODS in look.hidden):
             return Plan(look, absent=absent, examination=examine(look.evidence))
     scope, skipped = _scope(look, subject, question)
     return _stages(Plan(look, (), subject, playbook, absent=absent, scope=scope, skipped=skipped))
@@ -185,7 +198,7 @@ def _stages(begun: Plan) -> Plan:
             return _reading(begun, needs[:NEEDS_AT_ONCE])
         if subject.objects and any(explains(each, subject) for each in examination.incidents):
             break
-    return Plan(look, (), subject, playbook, examination, scope=begun.scope, skipped=begun.skipped)
+    return replace(begun, reads=(), examination=examination)
 
 
 def explains(incident: Incident, subject: Subject) -> bool:
