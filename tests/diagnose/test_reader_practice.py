@@ -163,8 +163,10 @@ async def test_bad_weather_is_never_an_answer(
 
 async def test_a_server_that_always_says_later_is_no_cut_stream() -> None:
     async with faulty("status:429:list") as reader:
-        result = await read(reader, "get pods -n shop", timeout=3.0)
-    assert (result.outcome, result.facts.reason) == (Outcome.CHANNEL_FAILED, "timeout")
+        result = await read(reader, "get pods -n shop", timeout=6.0)
+    # On a machine that is busy the limit may pass while kubectl still connects.
+    assert result.outcome is Outcome.CHANNEL_FAILED
+    assert result.facts.reason in ("timeout", "transport")
     assert result.facts.completeness.state == "unknown"
 
 
