@@ -334,3 +334,18 @@ async def test_a_new_question_is_never_answered_from_old_reads() -> None:
     await session.ask("Why is app failing?")
     again = kubectl_calls(session.messages)[before:]
     assert ("get", "pods") in {call[:2] for call in again}
+
+
+@pytest.mark.parametrize("name", ["app", "foobar"])
+async def test_what_hides_names_is_never_taken_for_their_absence(name: str) -> None:
+    def refuse(argv: tuple[str, ...]) -> Result | None:
+        if argv[:2] == ("get", "namespaces") or "services" in argv[1].split(","):
+            return failure(Outcome.CHANNEL_FAILED, "stream_cut", "unexpected EOF")
+        return None
+
+    answer = await talk(broken(), refuse=refuse).ask(f"Why is {name} failing?")
+    assert "in this cluster" not in answer
+    assert "could not" in answer or "Not checked" in answer
+    if name == "app":
+        assert "Nothing here" not in answer
+        assert "`shop/app`" in answer
