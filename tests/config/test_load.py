@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -270,3 +271,57 @@ def test_loading_costs_little_beside_pydantic() -> None:
         for _ in range(3)
     ]
     assert min(runs) < 0.06
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[foo.bar]\nx = 1",
+        "[[foo.bar]]\nx = 1\n[foo.bar.baz]",
+        "[run.foo.bar]\nx = 1",
+        "[redact.rulez.a]\nx = 1",
+    ],
+)
+def test_an_unknown_table_below_another_is_warned_about(place: Place, text: str) -> None:
+    file = place.write(text)
+    [warning] = place.load().warnings
+    assert warning.where == f"{file}:1:1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"x = {'[' * 5000}{']' * 5000}",
+        f"x = {'{a=' * 2000}1{'}' * 2000}",
+        f"[run]\nmax_turns = {'9' * 5000}",
+        f"[run]\nmax_turns = 0x{'f' * 5000}",
+        '[[redact.rules]]\nname = "x"\nanchor = "ab"\npattern = "a{99999999999999999999}"',
+        f'[[redact.rules]]\nname = "x"\nanchor = "ab"\npattern = "{"(" * 3000}{")" * 3000}"',
+    ],
+    ids=["arrays", "tables", "digits", "hexadecimal", "repetition", "groups"],
+)
+def test_what_the_parsers_themselves_give_up_on_is_a_settings_error(
+    place: Place, text: str
+) -> None:
+    assert str(place.config) in place.error(text).where
+
+
+def test_a_variable_nested_too_deeply_is_a_settings_error(place: Place) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        place.load({"TRUEPENNY_PROVIDERS__X__MODELS": "[" * 100_000})
+    assert caught.value.where == "environment TRUEPENNY_PROVIDERS__X__MODELS"
+
+
+def test_a_pipe_in_place_of_the_file_is_refused_and_not_waited_for(place: Place) -> None:
+    os.mkfifo(place.config / "truepenny.toml")
+    with pytest.raises(ConfigurationError) as caught:
+        place.load()
+    assert caught.value.where == str(place.config / "truepenny.toml")
+
+
+@pytest.mark.parametrize("bracketed", [False, True])
+def test_a_key_of_thousands_of_parts_is_only_an_unknown_key(place: Place, bracketed: bool) -> None:
+    key = ".".join(["a"] * 3000)
+    file = place.write(f"[{key}]" if bracketed else f"{key} = 1")
+    [warning] = place.load().warnings
+    assert warning.where == f"{file}:1:1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tomllib
 from typing import Any
 
@@ -9,7 +10,7 @@ import tomlkit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truepenny.config.position import KeyPath, Position, at_offset, locate
+from truepenny.config.position import KeyPath, Position, locate
 
 TEXT = """\
 # comment with [table] and key = 1
@@ -96,10 +97,9 @@ def test_every_key_of_any_document_is_found(document: dict[str, Any]) -> None:
             assert 1 <= place.column <= len(lines[place.line - 1]) + 1
 
 
-@given(st.text(alphabet="ab\n", max_size=20), st.integers(0, 20))
-def test_an_offset_is_the_place_it_counts_to(text: str, offset: int) -> None:
-    offset = min(offset, len(text))
-    place = at_offset(text, offset)
-    lines = text.split("\n")
-    before = sum(len(line) + 1 for line in lines[: place.line - 1])
-    assert before + place.column - 1 == offset
+def test_keys_far_down_cost_no_more_than_the_first() -> None:
+    text = "".join(f"[clusters.k{number}]\n" for number in range(20_000))
+    begin = time.process_time()
+    places = locate(text)
+    assert time.process_time() - begin < 2
+    assert places["clusters", "k19999"] == Position(20_000, 1)

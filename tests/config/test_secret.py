@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,11 @@ def test_a_reference_is_shown_and_a_literal_is_not() -> None:
     assert shown("env:KEY") == "env:KEY"
     assert shown("file:/k") == "file:/k"
     assert shown("sk-1234") == MASK
+
+
+def test_a_pipe_or_an_impossible_name_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in (str(tmp_path / "pipe"), "a\0b"):
+        with pytest.raises(ConfigurationError) as caught:
+            resolve(f"file:{name}", {})
+        assert caught.value.where == f"file:{name}"

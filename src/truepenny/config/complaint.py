@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MAX_SHOWN_CHARS = 60
 """Enough to recognise a value by."""
 
+MAX_SHOWN_BITS = 4096
+"""Bits of the longest integer that is written out."""
+
 _REASONS = {
     "string_type": "must be text in quotes",
     "int_type": "must be an integer",
@@ -111,6 +114,8 @@ def _shown(value: Any, path: KeyPath, location: tuple[int | str, ...]) -> str:
         from truepenny.text.redact import Redactor
 
         value = Redactor().text(value).text
+    if isinstance(value, int) and value.bit_length() > MAX_SHOWN_BITS:
+        return "a number of that size"  # Python refuses to write out the longest ones
     text = repr(value) if not isinstance(value, bool) else str(value).lower()
     if len(text) > MAX_SHOWN_CHARS:
         text = f"{text[:MAX_SHOWN_CHARS]}… ({len(text)} characters)"

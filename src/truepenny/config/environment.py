@@ -86,7 +86,7 @@ def typed(text: str, entry: Entry) -> Any:
         case Kind.ARRAY | Kind.TABLE:
             try:
                 return json.loads(text)
-            except ValueError:
+            except (ValueError, RecursionError):
                 return text
         case Kind.TEXT:
             return text

@@ -22,7 +22,7 @@ from truepenny.errors import ConfigurationError
 from . import complaint, environment
 from .position import KeyPath, Position, locate
 from .schema import Entry, Kind, Table, root
-from .secret import expand
+from .secret import expand, read_file
 from .settings import Settings
 
 FILE_NAME = "truepenny.toml"
@@ -94,8 +94,7 @@ def _read_file(
     named = env.get(FILE_VARIABLE, "")
     path = expand(named, env) if named else directories.config / FILE_NAME
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_FILE_BYTES + 1)
+        raw = read_file(path, MAX_FILE_BYTES)
     except (FileNotFoundError, NotADirectoryError) as error:
         if named:
             raise ConfigurationError(
@@ -115,6 +114,10 @@ def _read_file(
         return path, tomllib.loads(text), locate(text)
     except tomllib.TOMLDecodeError as error:
         raise _bad_toml(error, text, path) from None
+    except RecursionError:
+        raise _not_toml("it is nested too deeply", str(path)) from None
+    except ValueError:  # `tomllib` leaves the limit of digits to `int`
+        raise _not_toml("a number is too long", str(path)) from None
 
 
 def _decode(raw: bytes, path: Path) -> str:
@@ -148,9 +151,13 @@ def _bad_toml(error: tomllib.TOMLDecodeError, text: str, path: Path) -> Configur
         lines = text.split("\n")
         place = f"{len(lines)}:{len(lines[-1]) + 1}"
     reason = _PLACE.sub("", message)
+    return _not_toml(f"{reason[:1].lower()}{reason[1:]}", f"{path}:{place}")
+
+
+def _not_toml(reason: str, where: str) -> ConfigurationError:
     return ConfigurationError(
-        f"not valid TOML: {reason[:1].lower()}{reason[1:]}",
-        where=f"{path}:{place}",
+        f"not valid TOML: {reason}",
+        where=where,
         remedy="Text needs quotes, a table is [name], a key is name = value.",
     )
 

@@ -6,6 +6,7 @@ finds keys in valid TOML and judges nothing.
 
 from __future__ import annotations
 
+import bisect
 import re
 from dataclasses import dataclass
 
@@ -27,17 +28,17 @@ class Position:
 def locate(text: str) -> dict[KeyPath, Position]:
     """Return the position of every key, table header and array element of a valid TOML text.
 
-    A table has the position of its header, or of the first key that opens it.
+    A table has the position of its header, or of the first key that opens it. Keys deeper than
+    `MAX_DEPTH` are left out.
     """
     scanner = _Scanner(text)
     scanner.document()
     return scanner.positions
 
 
-def at_offset(text: str, offset: int) -> Position:
-    """Return the position of a character offset."""
-    before = text[:offset]
-    return Position(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
+MAX_DEPTH = 32
+"""Twice as deep as any setting. A path costs its own length to keep, so that one key of a hundred
+thousand parts would fill the memory."""
 
 
 _ROOT: KeyPath = ()
@@ -61,6 +62,7 @@ class _Scanner:
         self.offset = 0
         self.positions: dict[KeyPath, Position] = {}
         self._lengths: dict[KeyPath, int] = {}
+        self._breaks = [found.start() for found in re.finditer("\n", text)]
 
     def document(self) -> None:
         table = _ROOT
@@ -79,24 +81,26 @@ class _Scanner:
         table = _ROOT
         keys = self._dotted()
         for index, (key, _) in enumerate(keys):
-            table = (*table, key)
+            table = _below(table, key)
             last = index == len(keys) - 1
+            if not last:
+                self._note(table, start)
             if not (last and is_array) and table in self._lengths:
-                table = (*table, self._lengths[table] - 1)
+                table = _below(table, self._lengths[table] - 1)
         self._skip(_BLANK)
         self.offset += 2 if is_array else 1
         self._note(table, start)
         if is_array:
             count = self._lengths.get(table, 0)
             self._lengths[table] = count + 1
-            table = (*table, count)
+            table = _below(table, count)
             self._note(table, start)
         return table
 
     def _pair(self, table: KeyPath) -> None:
         path = table
         for key, start in self._dotted():
-            path = (*path, key)
+            path = _below(path, key)
             self._note(path, start)
         self._skip(_BLANK)
         self.offset += 1  # the equals sign
@@ -119,8 +123,9 @@ class _Scanner:
         index = 0
         self._skip(_FILL)
         while self.text[self.offset] != "]":
-            self._note((*path, index), self.offset)
-            self._value((*path, index))
+            element = _below(path, index)
+            self._note(element, self.offset)
+            self._value(element)
             index += 1
             self._separator()
         self.offset += 1
@@ -173,7 +178,16 @@ class _Scanner:
             self.offset = found.end()
 
     def _note(self, path: KeyPath, offset: int) -> None:
-        self.positions.setdefault(path, at_offset(self.text, offset))
+        if len(path) > MAX_DEPTH or path in self.positions:
+            return
+        line = bisect.bisect_left(self._breaks, offset)
+        start = self._breaks[line - 1] + 1 if line else 0
+        self.positions[path] = Position(line + 1, offset - start + 1)
+
+
+def _below(path: KeyPath, part: str | int) -> KeyPath:
+    """Return the path of a part, or, below `MAX_DEPTH`, a path that is noted nowhere."""
+    return (*path, part) if len(path) <= MAX_DEPTH else path
 
 
 def _unescape(found: re.Match[str]) -> str:

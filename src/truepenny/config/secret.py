@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,8 +58,7 @@ def _from_file(name: str, env: Mapping[str, str]) -> str:
     path = expand(name, env)
     where, remedy = f"file:{name}", "Name a readable file that holds the secret alone."
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+        data = read_file(path, MAX_FILE_BYTES)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ConfigurationError(
@@ -76,6 +78,23 @@ def _from_file(name: str, env: Mapping[str, str]) -> str:
     if not text:
         raise ConfigurationError("the file is empty", where=where, remedy=remedy)
     return text
+
+
+def read_file(path: Path, limit: int) -> bytes:
+    """Return a file's content, one byte over `limit` at most. Raises OSError.
+
+    A pipe or socket is refused: waiting for its other end would hang every command, and a second
+    read would find it empty.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except ValueError:  # a NUL in the name
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL)) from None
+    with open(handle, "rb") as file:
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+            raise OSError(errno.EINVAL, "a pipe, not a file")
+        return file.read(limit + 1)
 
 
 def expand(path: str, env: Mapping[str, str]) -> Path:

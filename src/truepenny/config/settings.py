@@ -242,7 +242,7 @@ class RedactRule(Section):
     def _compiles(cls, pattern: str) -> str:
         try:
             re.compile(pattern)
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             raise ValueError(f"is not a regular expression: {error}") from None
         return pattern
 
