@@ -54,3 +54,14 @@ def test_an_unended_string_is_not_held_for_ever() -> None:
     stripper = ControlStripper()
     out = stripper.feed("\x1b]" + "x" * 10_000) + stripper.finish()
     assert out.endswith("x" * 5000)
+
+
+@pytest.mark.parametrize("size", [900, 2900, 3100, 3990, 4010, 4090, 4100, 9000])
+@pytest.mark.parametrize(("begin", "end"), [("\x1b[1", "m"), ("\x1b ", "0"), ("\x9b1", "m")])
+def test_a_long_sequence_is_judged_alike_whole_and_in_pieces(
+    size: int, begin: str, end: str
+) -> None:
+    text = begin + begin[-1] * size + end + "x"
+    stripper = ControlStripper()
+    got = "".join(map(stripper.feed, text)) + stripper.finish()
+    assert got == strip_control(text)

@@ -262,7 +262,18 @@ def test_a_mask_in_the_text_is_no_hiding_place() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["password=", "-----BEGIN RSA PRIVATE KEY-----", "://u:", "token/", "token: a|", "key "]
+    "unit",
+    [
+        "password=",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "://u:",
+        "token/",
+        "token: a|",
+        "key ",
+        "a.key=",
+        "token=${",
+        'a_key=\\"a_key=',
+    ],
 )
 def test_hostile_repetition_stays_linear(unit: str) -> None:
     text = unit * (100_000 // len(unit))
@@ -270,3 +281,44 @@ def test_hostile_repetition_stays_linear(unit: str) -> None:
     REDACTOR.text(text)
     # Far above what it takes (0.1 s); a quadratic search needs more than half a minute.
     assert time.process_time() - before < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " " * 30_000 + 'password=\\"password=' * 1500,
+        'token="a[' + "]|" * 30_000 + '"',
+        "token=" + "a." * 30_000 + " x",
+    ],
+    ids=["deep in a line", "like a type", "like an attribute"],
+)
+def test_one_long_hostile_line_stays_linear(text: str) -> None:
+    before = time.process_time()
+    REDACTOR.text(text)
+    assert time.process_time() - before < 3
+
+
+def test_a_value_longer_than_what_is_judged_is_masked_whole() -> None:
+    value = "Zx9" * 400
+    for text in (f"with password={value} x", f'token="{value}" x', f"run --api-key={value} x"):
+        got = REDACTOR.text(text)
+        assert "Zx9" not in got.text and got.text.endswith(" x")
+
+
+@pytest.mark.parametrize("value", ["s3cr3t-Va/lue+Z", 'pa"ss\\wö<&>9'])
+def test_known_values_in_the_forms_of_other_programs(value: str) -> None:
+    redactor = Redactor()
+    redactor.learn(value, "k")
+    as_json = json.dumps(value, ensure_ascii=False)[1:-1]
+    go = as_json.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    once = base64.b64encode(value.encode())
+    forms = [
+        go,
+        json.dumps(go, ensure_ascii=False)[1:-1],
+        json.dumps(as_json, ensure_ascii=False)[1:-1],
+        as_json.replace("/", "\\/"),
+        quote(quote(value, safe=""), safe=""),
+        base64.b64encode(once).decode(),
+    ]
+    for form in forms:
+        assert redactor.text(f"before {form} after").counts == {"k": 1}

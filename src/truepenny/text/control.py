@@ -13,9 +13,10 @@ for text whose escape character alone is dropped."""
 
 # OSC, DCS, SOS, PM and APC: a string up to its terminator.
 _STRING = r"(?:[\]PX^_k])[^\x07\x9c\n\x1b]{0,4000}(?:\x07|\x9c|\x1b\\)"
-_CSI = r"\[[0-?]*[ -/]*[@-~]"
-_SHORT = r"[ -/]+[0-~]|[0-OQ-WYZ\\`-jl-~]"
-_SEQUENCE = re.compile(rf"\x1b(?:{_STRING}|{_CSI}|{_SHORT})|\x9b[0-?]*[ -/]*[@-~]")
+# All bounded, so that a stream, which holds back no more than `MAX_SEQUENCE`, finds the same ones.
+_REST = r"[0-?]{0,3000}[ -/]{0,1000}[@-~]"
+_SHORT = r"[ -/]{1,4000}[0-~]|[0-OQ-WYZ\\`-jl-~]"
+_SEQUENCE = re.compile(rf"\x1b(?:{_STRING}|\[{_REST}|{_SHORT})|\x9b{_REST}")
 _BEGUN = re.compile(
     r"(?:\x1b(?:\[[0-?]*[ -/]*|[\]PX^_k][^\x07\x9c\n\x1b]*\x1b?|[ -/]*)"
     r"|\x9b[0-?]*[ -/]*)\Z"

@@ -1,7 +1,8 @@
 """Secrets that are known by value: they are found in whatever form they show up.
 
 Forms: plain, base64 (standard and URL-safe, at each of the three alignments, so also inside a
-longer text that was encoded as a whole), URL-encoded, and JSON-escaped. A value of several lines
+longer text that was encoded as a whole), URL-encoded, and JSON-escaped (also as Go and PHP write
+it), and each of the three applied twice. A value of several lines
 is known by its lines, a very long one by pieces, so that a stream never has to hold it whole.
 """
 
@@ -33,6 +34,9 @@ PIECE = 1024
 
 _NAME_LIKE = re.compile(r"[a-z]+(?:[-._/:@ ][a-z]+)*|[A-Z][a-z]+|[0-9]{1,9}")
 _LABEL = re.compile(r"[^A-Za-z0-9_.-]+")
+_GO_JSON = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
+"""What Go's encoder escapes beside the standard, and so every Kubernetes program."""
+
 _FEW = 24  # forms up to which single searches beat one large expression (measured)
 _HEAD = 24  # characters of a form that go into the large expression; the rest is compared
 
@@ -129,11 +133,20 @@ def _forms(value: str, floor: int) -> Iterator[str]:
 
 
 def _encoded(piece: str) -> Iterator[str]:
-    escaped = {json.dumps(piece)[1:-1], json.dumps(piece, ensure_ascii=False)[1:-1]}
+    plain = json.dumps(piece, ensure_ascii=False)[1:-1]
+    escaped = {json.dumps(piece)[1:-1], plain, plain.translate(_GO_JSON), plain.replace("/", r"\/")}
+    # JSON within JSON, as in the annotation of what was last applied.
+    escaped |= {json.dumps(form, ensure_ascii=False)[1:-1] for form in escaped}
     raw = piece.encode("utf-8", "surrogatepass")
     urls = {quote(raw, safe=""), quote(raw), quote_plus(raw)}
+    urls.add(quote(quote(raw, safe=""), safe=""))
     lower = {re.sub("%..", lambda match: match.group().lower(), url) for url in urls}
     yield from (form for form in escaped | urls | lower if len(form) >= len(piece))
+    # Encoded twice, a common slip with Kubernetes Secrets; up to the last whole group.
+    once = base64.b64encode(raw).rstrip(b"=")
+    twice = base64.b64encode(once[: len(once) // 3 * 3]).decode("ascii")
+    if len(twice) >= MIN_ENCODED_LENGTH:
+        yield twice
     for shift in range(3):
         text = base64.b64encode(b"\0" * shift + raw).decode("ascii")
         if shift == 0 and len(text) >= MIN_ENCODED_LENGTH:

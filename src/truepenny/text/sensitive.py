@@ -89,6 +89,9 @@ _SOFT_CODE = re.compile(
 )
 _NAME_SHAPE = re.compile(r"[a-z0-9]{1,15}(?:[-.][a-z0-9]{1,15})+")
 _CAMEL_WORDS = re.compile(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)+")
+MAX_JUDGED = 512
+"""Characters of a value that tell what it is; no placeholder or piece of code is longer."""
+
 _RANDOM_LENGTH = 8  # shorter words beside a weak name say nothing
 
 
@@ -117,6 +120,10 @@ def is_secret(key: str, value: str, *, prose: bool = False) -> bool:
     plain = value.strip()
     if not any(char.isalnum() for char in plain):
         return False
+    if len(plain) > MAX_JUDGED:
+        # Expressions for code are tried on short texts alone: on long ones they cost too much.
+        certain = strength is Strength.STRONG or (strength is Strength.NORMAL and not prose)
+        return certain or looks_random(plain[:MAX_JUDGED])
     if _PLACEHOLDER.fullmatch(plain) or _CODE.fullmatch(plain):
         return False
     if strength is Strength.STRONG:

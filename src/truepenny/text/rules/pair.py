@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from truepenny.text.rule import KEY_CHARS, Rule, Span
-from truepenny.text.sensitive import Strength, is_secret, key_strength
+from truepenny.text.sensitive import MAX_JUDGED, Strength, is_secret, key_strength
 
 from .example import word
 
@@ -48,12 +48,17 @@ _IN_SINGLE = re.compile(r"(?:\\.|[^'\\\n])*")
 _WORD = re.compile(
     r"(?:[^\s,;&\"'<>)}\]\\]|[,;](?![\s\"'{]|[\w.\-]{1,64}[=:]|$)|[)}\]](?=[A-Za-z0-9])|\\(?![\"'nrt]))+"
 )
-_PLACEHOLDER_HEAD = re.compile(r"<[^<>\n]*>|\$\{[^}\n]*\}|\$\([^)\n]*\)|\{\{[^}\n]*\}\}")
+_PLACEHOLDER_HEAD = re.compile(
+    r"<[^<>\n]{0,512}>|\$\{[^}\n]{0,512}\}|\$\([^)\n]{0,512}\)|\{\{[^}\n]{0,512}\}\}"
+)
 _STRUCTURE = re.compile(r"[{\[(](?!REDACTED)\s*(?:[\"'{\[\]}()]|\\|\n|$|[\w.\-/]+\s*[:,])")
 _REST = re.compile(r"[^\n]*?(?=[ \t]+#|,[ \t]*[\w.\-]+[ \t]*[:=]|[ \t\r]*(?:\n|$))")
-_NEXT_PAIR = re.compile(r"[ \t]+[\w.\-]+=")
+_NEXT_PAIR = re.compile(r"[ \t]+[\w.\-]{1,128}=")
 _SCHEME = re.compile(r"(?:bearer|basic|token|digest|negotiate|apikey)[ \t]+", re.IGNORECASE)
 _LINE_LEAD = re.compile(r"[ \t]*(?:-[ \t]+)*(?:export[ \t]+|set[ \t]+|env[ \t]+)?[\"']?")
+MAX_LEAD = 512
+"""Characters before a key that is the first on its line: the deepest indentation, many times."""
+
 _BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t\r]*(?:#[^\n]*)?(?=\n|$)")
 _NAME_LEAD = re.compile(
     r"(?:^|[{,\[\s\-\"'\\])(?:name|key)\\{0,4}[\"']?[ \t]*:[ \t]*\\{0,4}[\"']?$", re.I
@@ -80,7 +85,11 @@ def _pair(match: re.Match[str]) -> Span | None:
         return _flag(match) if _FLAG.match(key) else None
     at = match.end()
     begin = _line_start(text, match.start())
-    leads = _LINE_LEAD.fullmatch(text, begin, match.start()) is not None and key[0] not in "/."
+    leads = (
+        match.start() - begin <= MAX_LEAD
+        and key[0] not in "/."
+        and _LINE_LEAD.fullmatch(text, begin, match.start()) is not None
+    )
     if leads and (at == len(text) or text[at] == "\n" or _BLOCK.match(text, at)):
         return _opener(match, at)
     quote = _QUOTE.match(text, at)
@@ -99,7 +108,8 @@ def _unquoted(match: re.Match[str], at: int, *, leads: bool) -> Span | None:
         return None  # the members of a structure are looked at one by one
     scheme = _SCHEME.match(text, at)
     begin = scheme.end() if scheme else at
-    first = _WORD.match(text, begin)
+    # A refused value is read again from every name inside it, so only its beginning is judged.
+    first = _WORD.match(text, begin, begin + MAX_JUDGED)
     if first is None:
         return None
     before = text[match.start() - 1] if match.start() else "\n"
@@ -124,7 +134,11 @@ def _unquoted(match: re.Match[str], at: int, *, leads: bool) -> Span | None:
         return None
     if value == key:
         return None  # a keyword argument passed on under its own name
-    return Span(begin, first.end())
+    end = first.end()
+    if end == begin + MAX_JUDGED:
+        whole_word = _WORD.match(text, begin)
+        end = whole_word.end() if whole_word else end
+    return Span(begin, end)
 
 
 def _quoted_end(text: str, quote: re.Match[str]) -> int:
