@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from .call import call, exit_code, show
-from .failure import Finished, say
+from .failure import COULD_NOT_RUN, Finished, say
 from .place import place, place_options
 from .workbench import Workbench
 
@@ -15,7 +15,12 @@ from .workbench import Workbench
 @click.option("-n", "--namespace", metavar="NAME", help="Only this namespace; else all.")
 @click.option("--object", "target", metavar="KIND/NAME", help="Only this object and around it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as one JSON object.")
-@click.option("--exit-code", "strict", is_flag=True, help="Exit 1 when something is wrong.")
+@click.option(
+    "--exit-code",
+    "strict",
+    is_flag=True,
+    help="Exit 1 when something is wrong, 5 when nothing is but not all could be read.",
+)
 def triage(
     cluster: str | None,
     demo: str | None,
@@ -38,6 +43,8 @@ def triage(
         result = call(bench, reached, "triage", arguments, read_only=True)
     show(result, as_json, body_only=True)
     code = exit_code(result.outcome)
-    if strict and not code and result.facts.detail.get("incidents"):
-        code = 1
+    if strict and not code:
+        # What was not read is not a pass.
+        unread = result.facts.completeness.state != "complete"
+        code = 1 if result.facts.detail.get("incidents") else COULD_NOT_RUN if unread else 0
     raise Finished(code)

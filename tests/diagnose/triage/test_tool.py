@@ -68,11 +68,21 @@ async def test_what_was_refused_makes_the_result_partial(tmp_path: Path) -> None
     assert {"what": "nodes", "why": "forbidden"} in gaps
 
 
-async def test_a_cluster_that_does_not_answer_is_unknown_and_not_healthy(tmp_path: Path) -> None:
-    with practice("healthy", "status:403") as clusters:
+@pytest.mark.parametrize(
+    ("fault", "outcome", "reason"),
+    [
+        ("status:403", Outcome.TARGET_FAILED, "forbidden"),
+        ("refuse", Outcome.CHANNEL_FAILED, "transport"),
+    ],
+)
+async def test_a_cluster_that_tells_nothing_is_unknown_and_not_healthy(
+    tmp_path: Path, fault: str, outcome: Outcome, reason: str
+) -> None:
+    with practice("healthy", fault) as clusters:
         result = await call(clusters, tmp_path)
-    assert result.outcome is Outcome.CHANNEL_FAILED
+    assert (result.outcome, result.facts.reason) == (outcome, reason)
     assert result.facts.completeness.state == "unknown"
+    assert "nothing is known" in result.text
 
 
 async def test_an_unknown_cluster_or_object_is_named(tmp_path: Path) -> None:
@@ -81,3 +91,33 @@ async def test_an_unknown_cluster_or_object_is_named(tmp_path: Path) -> None:
         missing = await call(clusters, tmp_path, namespace="shop", object="deployment/nobody")
     assert wrong.facts.reason == "cluster_not_bound"
     assert missing.facts.detail["subject"] == [] and "nobody" in missing.text
+    assert (missing.outcome, missing.facts.reason) == (Outcome.TARGET_FAILED, "not_found")
+
+
+async def test_a_namespace_that_is_not_there_is_no_clean_bill(tmp_path: Path) -> None:
+    with practice("healthy") as clusters:
+        result = await call(clusters, tmp_path, namespace="shpo")
+    assert (result.outcome, result.facts.reason) == (Outcome.TARGET_FAILED, "not_found")
+    assert "shop" in result.text
+    with practice("healthy", "status:403:namespaces") as clusters:
+        unknown = await call(clusters, tmp_path, namespace="shpo")
+    assert unknown.facts.completeness.state == "partial"
+    whats = [gap["what"] for gap in unknown.facts.detail["coverage"]["not_checked"]]
+    assert "whether namespace shpo exists" in whats
+
+
+async def test_the_reads_are_in_the_facts(tmp_path: Path) -> None:
+    with practice("secrets-everywhere") as clusters:
+        facts = (await call(clusters, tmp_path, namespace="shop")).facts
+    assert facts.bytes.observed > facts.bytes.kept > 0
+    assert facts.bytes.observed == facts.bytes.kept + facts.bytes.discarded
+    assert sum(facts.redactions.values()) > 5
+
+
+async def test_a_kubectl_that_is_not_there_is_a_missing_dependency(tmp_path: Path) -> None:
+    with PracticeCluster(World.load("healthy")) as cluster:
+        env = dict(os.environ)
+        clusters = Clusters.from_kubeconfig(cluster.kubeconfig, env=env, path="/nope/kubectl")
+        result = await call(clusters, tmp_path)
+    assert result.outcome is Outcome.MISSING_DEPENDENCY
+    assert result.facts.completeness.state == "unknown"

@@ -8,22 +8,17 @@ from typing import Any
 
 from truepenny.diagnose.cluster import Clusters, Unbound
 from truepenny.diagnose.reader import Reader
-from truepenny.model.message import Text
 from truepenny.tool.contract import ActionClass, CallContext, Plane, Tool
-from truepenny.tool.outcome import Outcome
-from truepenny.tool.result import Completeness, Facts, Result
+from truepenny.tool.result import Result
 
-from .coverage import coverage
-from .engine import MAX_READS, Examination, Fetch, investigate
+from .engine import MAX_READS, investigate
 from .evidence import Evidence
-from .observation import Observation, observe, status_of
-from .query import CLUSTER_WIDE, NAMESPACED, Query, listing
-from .report import report
-from .subject import Subject, candidates_of, find_subject
+from .observation import Status
+from .outcome import outcome_of
+from .query import CLUSTER_WIDE, NAMESPACED, listing
+from .reads import Reads
+from .subject import candidates_of, find_subject
 
-READ_BYTES = 8 * 1024 * 1024
-"""Kept of one list: about 1500 pods. What is beyond it is stated as cut."""
-READ_SECONDS = 45.0
 TIMEOUT = 180.0
 """Seconds for all reads together; each list of a large cluster takes a few."""
 
@@ -66,30 +61,31 @@ def triage_tool(clusters: Clusters) -> Tool:
 
     `facts.detail`: `findings` (typed, see `Finding.to_json`), `incidents` (root and symptom
     objects), `notes`, `coverage` (counts, gaps), `reads` (each command and how it ended).
+    A namespace or object that is not there is `target_failed` with reason `not_found`, never a
+    clean bill of health.
     """
 
     async def run(arguments: Mapping[str, Any], context: CallContext) -> Result:
         cluster = clusters.get(arguments.get("cluster"))
         if isinstance(cluster, Unbound):
             return cluster.result()
-        reader = Reader(cluster, context.redactor, context.clock)
+        reads = Reads(Reader(cluster, context.redactor, context.clock), context)
         evidence = Evidence(context.clock.now().astimezone(UTC))
         namespace = arguments.get("namespace")
         first = [listing(group, namespace) for group in NAMESPACED]
         first += [listing(group, None) for group in CLUSTER_WIDE]
-        fetch = fetching(reader, context)
-        examination = await investigate(evidence, first, fetch)
+        examination = await investigate(evidence, first, reads.fetch)
+        missing, subject = _namespace(evidence, namespace, examination.gaps), None
         asked = f"{arguments.get('object', '')} {arguments.get('question', '')}".strip()
-        if asked:
+        if asked and not missing:
             subject = find_subject(asked, list(candidates_of(evidence)))
             left = max(MAX_READS - len(evidence.reads), 0)
             examination = await investigate(
-                evidence, (), fetch, subjects=subject.objects, listen=True, max_reads=left
+                evidence, (), reads.fetch, subjects=subject.objects, listen=True, max_reads=left
             )
             if subject.empty and arguments.get("object"):
-                return _result(examination, evidence, cluster.source, missing=asked)
-            return _result(examination, evidence, cluster.source, subject=subject)
-        return _result(examination, evidence, cluster.source)
+                missing = f"{asked!r} names nothing that was read"
+        return outcome_of(examination, evidence, reads, cluster.source, subject, missing)
 
     return Tool(
         name="triage",
@@ -103,68 +99,17 @@ def triage_tool(clusters: Clusters) -> Tool:
     )
 
 
-def fetching(reader: Reader, context: CallContext) -> Fetch:
-    """Return a fetch that reads a cluster and reports each command as progress."""
-
-    async def fetch(query: Query, id: str) -> Observation:
-        context.progress(query.command)
-        reading = await reader.read(query.argv, timeout=READ_SECONDS, max_bytes=READ_BYTES)
-        result = reading.result
-        status = status_of(str(result.outcome), result.facts.reason)
-        return observe(id, query.argv, status, result.text, result.facts.reason, reading.value)
-
-    return fetch
-
-
-def _result(
-    examination: Examination,
-    evidence: Evidence,
-    source: Mapping[str, str],
-    *,
-    subject: Subject | None = None,
-    missing: str = "",
-) -> Result:
-    reach = coverage(evidence, examination.gaps)
-    text = report(examination, reach)
-    if missing:
-        text = f"{missing!r} names nothing that was read.\n{text}"
-    reads = evidence.reads
-    answered = [read for read in reads if read.status.readable]
-    state = "complete"
-    reason = ""
-    if reach.gaps or examination.needs:
-        state = "partial"
-        reason = "; ".join(reach.missing()) or "the budget of reads was spent"
-    if not answered:
-        state, reason = "unknown", "no read was answered"
-    facts = Facts(
-        completeness=Completeness(
-            state=state,
-            reason=reason[:500],
-            unit="reads" if state != "complete" else "",
-            shown=len(answered) if state != "complete" else None,
-            total=len(reads) + len(examination.needs) if state != "complete" else None,
-        ),
-        reason="" if answered else "nothing_readable",
-        source=dict(source),
-        detail={
-            "findings": [each.to_json() for each in examination.findings],
-            "incidents": [
-                {
-                    "root": each.root.object._asdict(),
-                    "cause": each.root.cause,
-                    "symptoms": [s.object._asdict() | {"cause": s.cause} for s in each.symptoms],
-                }
-                for each in examination.incidents
-            ],
-            "notes": [each.to_json() for each in examination.notes],
-            "subject": [ref._asdict() for ref in subject.objects] if subject else [],
-            "coverage": reach.to_json(),
-            "reads": [
-                {"id": read.id, "command": Query(read.argv).command, "status": str(read.status)}
-                for read in reads
-            ],
-        },
-    )
-    outcome = Outcome.SUCCESS if answered else Outcome.CHANNEL_FAILED
-    return Result(outcome, (Text(text),), facts)
+def _namespace(evidence: Evidence, namespace: str | None, gaps: dict[str, str]) -> str:
+    """Return what to say of a namespace that is not there; kubectl lists nothing in it, and says
+    so with success. Where nobody knows, that is a gap."""
+    if namespace is None:
+        return ""
+    known = evidence.status("namespaces", "")
+    names = sorted(item.ref.name for item in evidence.items("namespaces"))
+    if namespace in names:
+        return ""
+    if known is Status.OK:
+        return f"there is no namespace {namespace!r}; there are: {', '.join(names)}"
+    if not any(evidence.items(kind, namespace) for kind in ("pods", "services", "events")):
+        gaps[f"whether namespace {namespace} exists"] = "the namespaces could not be read"
+    return ""
