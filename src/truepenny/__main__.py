@@ -25,9 +25,17 @@ def main() -> None:
     from truepenny.cli.streams import finish, prepare
 
     prepare()
-    from truepenny.cli.app import run
+    try:
+        from truepenny.cli.app import run
+        from truepenny.cli.interrupt import heed
 
-    sys.exit(finish(run(arguments)))
+        heed()
+        code = run(arguments)
+    except KeyboardInterrupt as error:  # While it was starting or ending.
+        from truepenny.cli.failure import exit_code
+
+        code = exit_code(error)
+    sys.exit(finish(code))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,52 @@
+"""Asked to end, a command ends in order: nothing of it stays behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import Account
+
+
+def _ignoring_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("before", [None, _ignoring_interrupts])
+def test_a_signal_leaves_neither_processes_nor_folders(
+    account: Account, tmp_path: Path, number: signal.Signals, before: Callable[[], None] | None
+) -> None:
+    if before is not None and number is signal.SIGINT:
+        pytest.skip("ignored, as it should be")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    account.env["TMPDIR"] = str(scratch)
+    process = account.start(
+        "triage", "--demo", "healthy", "--fault", "hang:/api/v1/pods", preexec_fn=before
+    )
+    # It has begun to read once a kubectl runs.
+    while not _kubectl(scratch):
+        assert process.poll() is None
+    process.send_signal(number)
+    assert process.wait(20) == 130
+    assert not _kubectl(scratch)
+    assert list(scratch.iterdir()) == []
+
+
+def _kubectl(scratch: Path) -> list[str]:
+    """The processes that use a kubeconfig below the folder."""
+    found: list[str] = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                environment = (entry / "environ").read_bytes()
+            except OSError:
+                continue
+            if f"KUBECONFIG={scratch}".encode() in environment:
+                found.append(entry.name)
+    return found
