@@ -108,3 +108,35 @@ def test_a_folder_or_a_huge_file_is_unreadable(tmp_path: Path) -> None:
 def test_the_default_is_that_of_kubectl() -> None:
     assert default_files({"HOME": "/h"}) == "/h/.kube/config"
     assert default_files({"HOME": "/h", "KUBECONFIG": "/a:/b"}) == "/a:/b"
+
+
+def test_parts_of_the_wrong_shape_leave_a_context_without_a_server(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text(
+        "contexts: [1, null, {name: a, context: 5}, {name: b, context: {cluster: q, user: u}},"
+        " {name: c, context: {cluster: r}}]\n"
+        "clusters: [{name: q, cluster: 7}, {name: r, cluster: {server: 'http://[::1'}}]\n"
+        "users: [{name: u, user: hi}]\n",
+        encoding="utf-8",
+    )
+    found = read_kubeconfig(str(path))
+    assert [(context.name, context.server) for context in found.contexts] == [
+        ("a", ""),
+        ("b", ""),
+        ("c", ""),
+    ]
+
+
+def test_a_pipe_is_neither_waited_for_nor_drained(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    os.mkfifo(path)
+    with pytest.raises(ConfigurationError):
+        read_kubeconfig(str(path))
+
+
+@pytest.mark.parametrize("text", ["contexts: 2001-99-99", f"contexts: {'9' * 5000}"])
+def test_yaml_of_impossible_values_is_unreadable(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "config"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError):
+        read_kubeconfig(str(path))

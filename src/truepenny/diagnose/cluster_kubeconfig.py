@@ -7,6 +7,7 @@ files that are not there are passed over.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +78,9 @@ def _document(file: Path) -> dict[str, Any]:
     import yaml
 
     try:
+        if stat.S_ISFIFO(file.stat().st_mode):
+            # It would be waited for, and what is read here kubectl would miss.
+            raise _unreadable(file, "it is a pipe")
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
@@ -87,7 +91,7 @@ def _document(file: Path) -> dict[str, Any]:
         raise _unreadable(file, f"it has more than {MAX_BYTES} bytes")
     try:
         document = yaml.safe_load(data)
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         # The error's own text can quote the file, credentials included: only the place is told.
         mark = getattr(error, "problem_mark", None)
         place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
@@ -111,7 +115,8 @@ def _collect(
             body = named.get(inner)
             name = _text(named, "name")
             if name:
-                into.setdefault(name, cast("dict[str, Any]", body or {}))
+                usable = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
+                into.setdefault(name, usable)
 
 
 def _resolve(
@@ -137,8 +142,14 @@ def _resolve(
 
 
 def _host(server: str) -> str:
-    """Return host and port alone: a path or user information can hold a secret."""
-    return urlsplit(server).netloc.rpartition("@")[2]
+    """Return host and port alone: a path or user information can hold a secret.
+
+    An address that is none gives an empty string, as one that is missing.
+    """
+    try:
+        return urlsplit(server).netloc.rpartition("@")[2]
+    except ValueError:
+        return ""
 
 
 def _text(mapping: dict[str, Any], key: str) -> str:
