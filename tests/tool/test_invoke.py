@@ -207,3 +207,13 @@ async def test_an_approval_is_recorded_as_what_let_the_call_run() -> None:
     done = await call(writer, policy=Policy(human=True), ask=yes)
     assert done.decision.verdict is Verdict.ALLOW
     assert replace(done.decision, verdict=Verdict.ASK).reason == "needs_approval"
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+async def test_only_a_target_that_had_its_say_is_complete(outcome: Outcome) -> None:
+    async def ends(arguments: Mapping[str, Any], context: CallContext) -> Result:
+        return Result(outcome, (Text("x"),))
+
+    state = (await call(tool(run=ends))).result.facts.completeness.state
+    had_its_say = outcome in (Outcome.SUCCESS, Outcome.NO_MATCH, Outcome.TARGET_FAILED)
+    assert state == ("complete" if had_its_say else "unknown")

@@ -27,6 +27,9 @@ log = logging.getLogger(__name__)
 BACKSTOP_BYTES = 2 * 1024 * 1024
 """No content is longer, whatever a tool returns: above any tool's own limit, below any window."""
 
+NEVER_COMPLETE = frozenset(Outcome) - {Outcome.SUCCESS, Outcome.NO_MATCH, Outcome.TARGET_FAILED}
+"""Ends in which the target did not have its whole say; no such result reads as complete."""
+
 Ask = Callable[[Tool, Mapping[str, Any], Decision], Awaitable[bool]]
 """Puts a call before a person; True is an approval of exactly this call."""
 
@@ -123,6 +126,8 @@ def _finish(result: Result, context: CallContext, started: float) -> Result:
     redactor, counts = context.redactor, dict(result.facts.redactions)
     content: list[Text | Image] = []
     sizes, completeness = result.facts.bytes, result.facts.completeness
+    if completeness == Completeness() and result.outcome in NEVER_COMPLETE:
+        completeness = Completeness("unknown", str(result.outcome).replace("_", " "))
     for part in result.content:
         if isinstance(part, Text):
             redacted = redactor.text(part.text)
