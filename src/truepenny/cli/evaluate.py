@@ -105,6 +105,7 @@ async def _answer(bench: Workbench, name: str | None, question: Question) -> Ans
     """Run one agent in a session of its own that is thrown away."""
     from truepenny.agent.event import RunFinished, ToolStarted
     from truepenny.agent.sessions import SessionStore
+    from truepenny.agent.stop import StopKind
     from truepenny.errors import CouldNotRun
     from truepenny.evaluate.answer import Answer
 
@@ -134,6 +135,9 @@ async def _answer(bench: Workbench, name: str | None, question: Question) -> Ans
         raise CouldNotRun("the run had no end", where=question.incident)
     if last.stop.failure is not None:
         raise CouldNotRun(last.stop.failure.message, where=f"model ({last.stop.failure.kind})")
+    if last.stop.kind in (StopKind.INTERNAL_ERROR, StopKind.STORAGE_FAILED):
+        # A fault of ours says nothing about the model.
+        raise CouldNotRun(last.stop.message or last.stop.detail, where=str(last.stop.kind))
     return Answer(
         last.answer,
         seconds=last.totals["duration"],
