@@ -344,3 +344,14 @@ async def test_no_terminal_sequence_of_a_container_comes_through(fake: FakeKubec
 async def test_what_never_ran_is_never_complete(fake: FakeKubectl) -> None:
     fake.path.unlink()
     assert (await read(fake, "get pods")).facts.completeness.state == "unknown"
+
+
+async def test_a_document_beyond_every_limit_says_how_to_ask_for_less(
+    fake: FakeKubectl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("truepenny.diagnose.reader.MAX_DOCUMENT_BYTES", 100_000)
+    result = await read(fake.does("sys.stdout.write('[' + '1,' * 400_000)"), "get pods -A -o json")
+    assert result.outcome is Outcome.TRUNCATED
+    assert result.facts.completeness.state == "partial"
+    assert "-n" in result.facts.completeness.next
+    assert "max_bytes" not in result.facts.completeness.next

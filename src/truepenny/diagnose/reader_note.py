@@ -88,7 +88,7 @@ def completeness(
     """Return how much of what was asked for the plain output covers."""
     out = execution.stdout
     if meaning.outcome.failed:
-        return _after_failure(execution)
+        return _after_failure(command, execution)
     if not execution.drained:
         return Completeness("unknown", "another process kept the output open")
     if meaning.outcome is Outcome.NO_MATCH and sort_may_hide(command):
@@ -107,9 +107,13 @@ def completeness(
     return Completeness(unit=unit, shown=shown, total=total)
 
 
-def _after_failure(execution: Execution) -> Completeness:
+def _after_failure(command: KubectlCommand, execution: Execution) -> Completeness:
     if execution.cause is Cause.TIMEOUT:
         return Completeness("partial", "stopped at the time limit")
+    if execution.cause is Cause.OUTPUT_CAP:
+        # No limit that a call may ask for is larger.
+        next_step = _narrower(command).removesuffix(", or raise max_bytes")
+        return Completeness("partial", "it grew larger than is ever read", next=next_step)
     if execution.cause is not None:
         return Completeness("partial", f"stopped by {execution.cause}")
     if execution.stdout.bytes.observed:
