@@ -66,6 +66,22 @@ async def test_a_link_out_of_the_users_folder_is_refused(tmp_path: Path) -> None
     assert list(store.list()) == []
 
 
+async def test_a_folder_that_others_may_write_in_is_not_trusted(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path, "ada")
+    planted = tmp_path / "sessions" / "ada" / "planted"
+    planted.mkdir(parents=True)
+    (planted / "transcript.jsonl").write_bytes(b"")
+    planted.parent.chmod(0o777)
+    for use in (store.list, lambda: store.read("planted")):
+        with pytest.raises(PolicyDenied):
+            use()
+    for opening in (store.open("planted"), store.create()):
+        with pytest.raises(PolicyDenied):
+            await opening
+    planted.parent.chmod(0o700)
+    assert [entry.readable for entry in store.list()] == [False]
+
+
 async def test_folders_and_files_are_private(tmp_path: Path) -> None:
     old = os.umask(0)
     try:

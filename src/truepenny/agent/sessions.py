@@ -11,13 +11,15 @@ id that is no plain name is refused.
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from truepenny.errors import StorageFailed, UsageError
+from truepenny.errors import PolicyDenied, StorageFailed, UsageError
 from truepenny.model.message import Text
 from truepenny.system.clock import Clock, SystemClock, timestamp
 from truepenny.system.directories import ensure
@@ -80,8 +82,14 @@ class SessionStore:
         self._redactor = redactor or Redactor()
 
     def path(self, session_id: str) -> Path:
-        """Return the folder of a session. Raises PolicyDenied for an id that is no plain name."""
-        return self._scope.path(self.user, session_id)
+        """Return the folder of a session.
+
+        Raises PolicyDenied for an id that is no plain name, and where others may write in the
+        folder of the user's sessions: what they put there is not ours to go on with.
+        """
+        folder = self._scope.path(self.user, session_id)
+        _check_private(folder.parent)
+        return folder
 
     async def create(self, about: Mapping[str, Any] | None = None) -> Session:
         """Make a session and open it. `about` joins the header: where it comes from, no secrets.
@@ -143,6 +151,7 @@ class SessionStore:
     def list(self) -> Sequence[SessionEntry]:
         """Return the user's sessions, newest first; damaged ones too, marked."""
         root = self._scope.path(self.user)
+        _check_private(root)
         try:
             names = [entry.name for entry in root.iterdir() if not entry.is_symlink()]
         except FileNotFoundError:
@@ -195,6 +204,19 @@ class SessionStore:
             moment_ = timestamp(self._clock.now()).replace(":", "-")
             path.rename(path.with_name(f"ledger.damaged-{moment_}.jsonl"))
         return Ledger(Journal.create(path), Head(), set()), damage
+
+
+def _check_private(folder: Path) -> None:
+    try:
+        found = folder.stat()
+    except OSError:
+        return  # Not there, or out of reach: whoever uses it next says so.
+    if found.st_uid != os.geteuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PolicyDenied(
+            "others may write here, so nothing in it is trusted",
+            where=str(folder),
+            remedy="Make it yours alone (chown, chmod 700), or set TRUEPENNY_HOME elsewhere.",
+        )
 
 
 def _entry(session_id: str, path: Path) -> SessionEntry | None:
