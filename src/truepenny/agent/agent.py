@@ -63,16 +63,18 @@ class Agent:
     ) -> None:
         if system_prompt is None:
             system_prompt = default_system_prompt(read_only=admission.policy.read_only)
+        redactor = redactor or Redactor()
         self.session = session
         self.setup = Setup(
             model=model,
             registry=registry,
             admission=admission,
             limits=limits,
-            system_prompt=system_prompt,
+            # A description in the settings may hold what it should not.
+            system_prompt=redactor.text(system_prompt).text,
             clock=clock or SystemClock(),
             ids=ids or RandomIds(),
-            redactor=redactor or Redactor(),
+            redactor=redactor,
             ask=ask,
         )
         self._desk = TurnDesk(self.setup.clock)
@@ -84,8 +86,9 @@ class Agent:
         schemas = self.setup.registry.schemas
         digest = sha256(to_json([(s.name, s.description, s.parameters) for s in schemas]))
         names = [schema.name for schema in schemas]
-        prompt = self.setup.redactor.text(self.setup.system_prompt).text
-        self.session.context(self.setup.model.name, prompt, names, digest.hexdigest())
+        self.session.context(
+            self.setup.model.name, self.setup.system_prompt, names, digest.hexdigest()
+        )
         return self
 
     async def __aexit__(

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from truepenny.model.request import Model
 
 
+LONGEST_LINE = 300
+"""Characters of a cluster's name or description: two sentences of a person."""
+
+
 def assemble(
     bench: Workbench,
     model: Model,
@@ -54,11 +58,22 @@ def assemble(
 
 
 def environment(clusters: Clusters) -> str:
-    """Return what the model is told about where it is."""
+    """Return what the model is told about where it is.
+
+    Names and descriptions come from files that others may write (a generated kubeconfig): each is
+    one short line, so that none can pose as a rule of ours.
+    """
     lines = [
-        f"- cluster {cluster.name}"
-        + (f": {cluster.description}" if cluster.description else "")
+        f"- cluster {_line(cluster.name)}"
+        + (f": {_line(cluster.description)}" if cluster.description else "")
         + (" (people depend on it)" if cluster.production else "")
         for cluster in clusters
     ]
     return "\n".join(["Clusters you can reach:", *lines] if lines else ["No cluster is bound."])
+
+
+def _line(text: str) -> str:
+    from truepenny.text.control import strip_control
+
+    line = " ".join(strip_control(text).split())
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"

@@ -76,8 +76,8 @@ def run(
     words = " ".join(prompt).strip()
     if not words:
         raise UsageError("a prompt is required", where="PROMPT", remedy=EXAMPLE)
-    question = _with_context(words, piped)
     bench = Workbench()
+    question = _with_context(bench, words, piped)
     chosen = bench.model(model)
     if model is None and bench.settings.model.default is None:
         say(f"no model is configured: {chosen.name} answers by rules, without a language model")
@@ -90,7 +90,9 @@ def run(
     raise Finished(code)
 
 
-def _with_context(words: str, piped: bool | None) -> str:
+def _with_context(bench: Workbench, words: str, piped: bool | None) -> str:
+    """Return the prompt with what was piped in, which is data like a tool's output: made harmless,
+    redacted, framed."""
     if piped is False:
         return words
     found = read_piped(wait=piped is True)
@@ -98,9 +100,13 @@ def _with_context(words: str, piped: bool | None) -> str:
         say(found.notice)
     if not found.text.strip():
         return words
+    from truepenny.text.control import strip_control
     from truepenny.text.frame import untrusted
 
-    return f"{words}\n\n{untrusted(found.text, 'standard input')}"
+    clean = bench.redactor.text(strip_control(found.text))
+    if hidden := sum(clean.counts.values()):
+        say(f"standard input: {hidden} secrets are kept from the model")
+    return f"{words}\n\n{untrusted(clean.text, 'standard input')}"
 
 
 async def _run(
