@@ -145,8 +145,10 @@ def verify(path: Path, expected: Head | None = None) -> Verification:
     if expected.rows > found.rows:
         reason = f"{expected.rows - found.rows} rows are missing at the end"
         return Verification(False, found.rows, found.head, found.rows + 1, reason)
-    if expected.rows and rows[expected.rows - 1]["hash"] != expected.hash:
-        return Verification(False, found.rows, found.head, expected.rows, "not the recorded row")
+    recorded = rows[expected.rows - 1]["hash"] if expected.rows > 0 else NO_HASH
+    if recorded != expected.hash:
+        line = max(expected.rows, 1)
+        return Verification(False, found.rows, found.head, line, "not the recorded row")
     return found
 
 

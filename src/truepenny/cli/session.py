@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from truepenny.errors import UsageError
+from truepenny.errors import TruepennyError, UsageError
 
 from . import complete
-from .failure import Finished
+from .failure import Finished, say
 from .terminal import json_text, plain, style, table
 from .workbench import Workbench
 
@@ -33,6 +33,19 @@ def _named(bench: Workbench, session_id: str | None) -> str:
             "there is no session yet", remedy='Make one: truepenny run "Why is checkout failing?"'
         )
     return entries[0].id
+
+
+def _read(session_id: str | None) -> Transcript:
+    """Return a transcript that can be read: of another one nothing is known, not even nothing."""
+    bench = Workbench()
+    found = bench.sessions.read(_named(bench, session_id))
+    if not found.readable:
+        raise TruepennyError(
+            f"its transcript is unreadable: {found.reason}",
+            where=str(found.path),
+            remedy="The file stays as it is; `session list` shows the others.",
+        )
+    return found
 
 
 @click.group(epilog="Example: truepenny session show")
@@ -96,13 +109,14 @@ def tail(session_id: str | None, calls: bool, follow: bool | None) -> None:
     """Show a session and go on showing as it grows, until Ctrl-C."""
     from truepenny.agent.transcript import read_transcript
 
-    bench = Workbench()
-    found = bench.sessions.read(_named(bench, session_id))
+    found = _read(session_id)
     follow = sys.stdout.isatty() if follow is None else follow
     while True:
         for record in found.records:
             for line in lines(record, calls):
                 click.echo(line)
+        if found.malformed:
+            say(f"{found.malformed} malformed lines were skipped")
         if not follow:
             return
         sys.stdout.flush()
@@ -117,8 +131,7 @@ def stats(session_id: str | None, as_json: bool) -> None:
     """Count turns, calls by outcome, tokens and time; cost only where it was really charged."""
     from truepenny.agent.stats import stats as count
 
-    bench = Workbench()
-    counted = count(bench.sessions.read(_named(bench, session_id))).to_json()
+    counted = count(_read(session_id)).to_json()
     if as_json:
         click.echo(json_text(counted))
         return

@@ -75,14 +75,24 @@ def read_records(path: Path, offset: int = 0) -> RecordReader:
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            os.close(handle)
-            raise OSError(errno.EINVAL, "it is not a regular file")
     except FileNotFoundError:
         raise
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _not_regular(path) from error
         raise storage_failed(error, path, "Reading") from error
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise _not_regular(path)
     return RecordReader(path, os.fdopen(handle, "rb"), offset)
+
+
+def _not_regular(path: Path) -> StorageFailed:
+    return StorageFailed(
+        "it is a link, a pipe or a directory where a file should be; it was not read",
+        where=str(path),
+        remedy="Find out who put it there, then move it away.",
+    )
 
 
 class AppendFile:
