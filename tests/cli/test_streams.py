@@ -44,3 +44,10 @@ def test_a_narrow_encoding_shows_what_it_cannot_print(account: Account) -> None:
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
     assert account.run("session", "show", "--calls", env=narrow).returncode == 0
+
+
+def test_a_full_stderr_does_not_take_the_answer(account: Account) -> None:
+    shell = ("bash", "-c", '"$@" 2>/dev/full', "bash")
+    done = account.run("run", "--demo", "checkout-oom", "Why is checkout failing?", wrap=shell)
+    assert done.returncode == 0
+    assert "memory" in done.stdout

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import IO, Any
 
 from truepenny.agent.event import (
@@ -135,8 +136,7 @@ class RunView:
         sign = style(mark, colour, self._err)
         summary = style(plain(event.summary), "dim", self._err)
         self._progress.clear()
-        self._err.write(f"{sign} [{event.call}] {plain(what)}  {summary}\n")
-        self._err.flush()
+        self._tell(f"{sign} [{event.call}] {plain(what)}  {summary}\n")
 
     def _end(self, event: RunFinished) -> None:
         self._add(self._stripper.finish())
@@ -160,10 +160,15 @@ class RunView:
         if not event.recorded:
             self._line("some of this run could not be written to its transcript", "red")
 
+    def _tell(self, text: str) -> None:
+        # A full disk behind stderr takes what is told on the way, not the answer.
+        with suppress(OSError):
+            self._err.write(text)
+            self._err.flush()
+
     def _line(self, text: str, colour: str) -> None:
         self._progress.clear()
-        self._err.write(style(plain(text), colour, self._err) + "\n")
-        self._err.flush()
+        self._tell(style(plain(text), colour, self._err) + "\n")
 
 
 def described(tool: str, arguments: Any) -> str:
