@@ -345,3 +345,22 @@ async def test_a_tool_that_does_not_let_go_leaves_the_abort_unconfirmed(
         tasks.start_soon(stop)
         await collect(agent)
     assert answers == [Abort.PENDING]
+
+
+async def test_a_follow_up_that_cannot_be_recorded_ends_the_run_and_keeps_the_first_turn(
+    tmp_path: Path,
+) -> None:
+    async def late(request: Any) -> Any:
+        await agent.steer("and then?", when="end")
+        return says("one")
+
+    async with agent_with(tmp_path, [late]) as (agent, _):
+        events: list[Any] = []
+        async for event in agent.run("go"):
+            events.append(event)
+            if isinstance(event, ev.TurnFinished):
+                agent.session._transcript._journal.broken = "No space left on device"
+        assert agent._desk.live is None
+    [first] = of_type(events, ev.TurnFinished)
+    assert first.stop.completed
+    assert events[-1].stop.kind is StopKind.STORAGE_FAILED and events[-1].stop.exit_code == 5

@@ -11,7 +11,14 @@ import pytest
 from truepenny.agent import event as ev
 from truepenny.agent.limits import Limits
 from truepenny.agent.transcript import read_transcript
-from truepenny.model.message import Text, ToolResultMessage
+from truepenny.model.message import (
+    AssistantMessage,
+    StopReason,
+    Text,
+    ToolCall,
+    ToolResultMessage,
+)
+from truepenny.text.redact import Redactor
 from truepenny.tool.admission import Policy
 from truepenny.tool.contract import ActionClass, Tool
 from truepenny.tool.outcome import Outcome
@@ -139,3 +146,16 @@ async def test_call_ids_that_come_twice_are_told_apart_everywhere(tmp_path: Path
     ids = [done.call for done in of_type(events, ev.ToolFinished)]
     assert len(set(ids)) == 2 and ids == answered(model.seen[2])
     assert [repair.kind for repair in of_type(events, ev.Repaired)] == ["duplicate_call_id"]
+
+
+async def test_what_is_wrong_with_a_call_is_said_without_its_secrets(tmp_path: Path) -> None:
+    redactor = Redactor()
+    redactor.learn("s3cret-s3cret-s3cret", "test")
+    broken = ToolCall("c1", "no tool s3cret-s3cret-s3cret", None, problem="s3cret-s3cret-s3cret?")
+    script = [AssistantMessage((broken,), StopReason.TOOL_USE), says("done")]
+    async with agent_with(tmp_path, script, redactor=redactor) as (agent, model):
+        events = await collect(agent)
+        records = agent.session.folder.joinpath("transcript.jsonl").read_text(encoding="utf-8")
+    [repair] = of_type(events, ev.Repaired)
+    assert repair.detail == "no tool [REDACTED:test]"
+    assert "s3cret-s3cret-s3cret?" not in repr(model.seen[-1][-1].content) + records

@@ -118,6 +118,7 @@ async def _pass_on(turn: Turn, visible: Visible, event: model_event.ModelEvent) 
             turn.session.note(turn.id, "quirk", kind=kind, detail=detail)
             await turn.send(Quirk(turn.id, kind, detail))
         case model_event.Learned(capability, value, because):
+            value = turn.setup.redactor.text(value).text
             because = turn.setup.redactor.text(because).text
             turn.session.note(turn.id, "learned", capability=capability, value=value)
             await turn.send(Learned(turn.id, capability, value, because))

@@ -136,9 +136,10 @@ def _unusable(turn: Turn, call: ToolCall, cut: bool) -> Result | None:
             "Send the call again, in a shorter message.",
         )
     if call.arguments is None:
+        problem = turn.setup.redactor.text(call.problem).text
         return invalid(
             "malformed_arguments",
-            f"The arguments are not a usable JSON object ({call.problem}). The call did not run.",
+            f"The arguments are not a usable JSON object ({problem}). The call did not run.",
             "Send the call again with one complete JSON object.",
         )
     if turn.tally.calls >= limit:

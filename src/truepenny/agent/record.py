@@ -178,7 +178,8 @@ def _encode_part(part: Text | Thinking | ToolCall, redactor: Redactor, caps: Cap
         made["text"] = caps.cut_text(redactor.text(part.text).text)
         made["opaque"], made["opaque_withheld"] = _opaque(part.opaque, redactor)
         return made
-    made = {"type": "tool_call", "id": part.id, "name": part.name, "problem": part.problem}
+    problem = redactor.text(part.problem).text
+    made = {"type": "tool_call", "id": part.id, "name": part.name, "problem": problem}
     if part.arguments is None:
         made["arguments"] = None
         made["raw"] = caps.cut_text(redactor.text(part.raw).text)

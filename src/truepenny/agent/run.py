@@ -12,6 +12,7 @@ from typing import Literal
 
 import anyio
 
+from truepenny.errors import StorageFailed
 from truepenny.model.message import Text, UserMessage, user
 from truepenny.system.clock import timestamp
 
@@ -85,7 +86,10 @@ class Run:
         while stop.completed and session.follow_ups and not self._left:
             steer = session.follow_ups.popleft()
             turn = self.claim(setup.ids.new("turn"))
-            stop = await self._turn(turn, user(steer.text), steer.id)
+            try:
+                stop = await self._turn(turn, user(steer.text), steer.id)
+            except StorageFailed as error:
+                stop = Stop(StopKind.STORAGE_FAILED, message=error.message)
         self._finish(turn, stop, setup.clock.monotonic() - started)
 
     async def _turn(self, turn: Turn, prompt: UserMessage, steer: str = "") -> Stop:

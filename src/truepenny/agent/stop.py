@@ -32,7 +32,7 @@ class StopKind(StrEnum):
     CUT_ANSWER = "cut_answer"
     """The answer reached the limit of output tokens; its end is missing."""
     STORAGE_FAILED = "storage_failed"
-    """What had to be recorded first could not be."""
+    """The prompt of a follow-up could not be recorded, so it did not run."""
     INTERNAL_ERROR = "internal_error"
     """Our own fault."""
 

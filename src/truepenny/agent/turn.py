@@ -86,4 +86,5 @@ class Turn:
     def report(self, appended: Appended) -> None:
         """Report what the history had to repair."""
         for repair in appended.repairs:
-            self.put(Repaired(self.id, repair.kind.value, repair.where, repair.detail))
+            detail = self.setup.redactor.text(repair.detail).text
+            self.put(Repaired(self.id, repair.kind.value, repair.where, detail))
