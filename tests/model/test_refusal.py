@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -94,3 +95,10 @@ def test_no_body_breaks_it(status: int, body: bytes) -> None:
 def test_long_messages_are_cut_and_counted() -> None:
     refusal = read_refusal(500, b"x" * (MAX_MESSAGE + 7))
     assert refusal.message == "x" * MAX_MESSAGE + "… (7 more characters)"
+
+
+@pytest.mark.parametrize("page", [b"<title" * 10_000, b"<h1>" * 16_000])
+def test_a_hostile_page_is_read_in_time(page: bytes) -> None:
+    begin = time.process_time()
+    assert read_refusal(502, page, "text/html").message
+    assert time.process_time() - begin < 1

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -56,3 +57,19 @@ def test_reads_every_way_of_saying_when(
 def test_never_raises_and_stays_in_bounds(headers: dict[str, str], message: str) -> None:
     got = retry_after(headers, message, NOW)
     assert got is None or 0 < got <= MAX_SECONDS
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Wed, 21 Oct 99999999999999 07:28:00 GMT",
+        "0001-01-01T00:00:00+23:59",
+        "1" * 60_000 + "x",
+        "1s" * 30_000,
+        "nan",
+    ],
+)
+def test_an_absurd_value_is_no_hint_and_costs_nothing(value: str) -> None:
+    begin = time.process_time()
+    assert retry_after({"retry-after": value}, "", NOW) is None
+    assert time.process_time() - begin < 1

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -85,3 +86,10 @@ def test_long_events_in_small_pieces_cost_linear_time() -> None:
     for at in range(0, len(data), 2):
         parser.feed(data[at : at + 2])
     assert parser.feed(b"\n\n") == [SseEvent("", data)]
+
+
+def test_empty_data_lines_count_and_cost_no_more_each() -> None:
+    begin = time.process_time()
+    with pytest.raises(EventTooLarge):
+        SseParser(max_event_bytes=100_000).feed(b"data:\n" * 200_000)
+    assert time.process_time() - begin < 2

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.model.asking import decode, message_of, streamed_text
+import pytest
+
+from tests.model.asking import decode, failure_of, message_of, streamed_text
 from tests.peers.model_frames import data, named
 from truepenny.model.event import ModelEvent
+from truepenny.model.failure import FailureKind
 from truepenny.model.message import StopReason, Text, Thinking
 from truepenny.model.usage import Usage
 
@@ -104,3 +107,80 @@ def test_a_call_given_whole_in_its_block_start_is_read() -> None:
         )
     )
     assert message_of(decode("anthropic_messages", stream)).tool_calls[0].arguments == {"n": 1}
+
+
+def test_calls_without_an_id_under_one_index_are_told_apart() -> None:
+    both = [
+        *called("a", "{}", id="", index=0)["tool_calls"],
+        *called("b", "{}", index=0)["tool_calls"],
+    ]
+    assert [c.name for c in message_of(chat({"tool_calls": both})).tool_calls] == ["a", "b"]
+    same = chat(called("a", '{"n":1}', index=0), called("a", '{"n":2}', index=0))
+    assert [c.arguments for c in message_of(same).tool_calls] == [{"n": 1}, {"n": 2}]
+    # A name on every fragment begins nothing, and a repetition is one call.
+    pieces = chat(called("a", '{"s":"}', index=0), called("a", '{"}', index=0))
+    assert [c.arguments for c in message_of(pieces).tool_calls] == [{"s": "}{"}]
+    again = chat(called("a", '{"n":1}', index=0), called("a", '{"n":1}', index=0))
+    assert [c.arguments for c in message_of(again).tool_calls] == [{"n": 1}]
+
+
+def test_a_refusal_stays_one_whatever_the_finish_reason() -> None:
+    assert message_of(chat({"refusal": "No."}, finish="stop")).stop is StopReason.REFUSAL
+    cut = decode("openai_chat", data({"choices": [{"delta": {"refusal": "N"}}]}))
+    assert failure_of(cut).kind is FailureKind.NETWORK
+
+
+@pytest.mark.parametrize(
+    ("stream", "kind"),
+    [
+        (data({"error": {"code": 429, "message": "upstream"}}), FailureKind.RATE_LIMIT),
+        (data({"error": {"code": 402, "message": "upstream"}}), FailureKind.BILLING),
+        (data({"error": {"code": 503, "message": "upstream"}}), FailureKind.OVERLOADED),
+        (data({"object": "error", "message": "no", "code": 400}), FailureKind.FORMAT_ERROR),
+        (b'{"error":{"message":"no","code":"insufficient_quota"}}', FailureKind.BILLING),
+        (b'error: {"code":401,"message":"no"}\n\n', FailureKind.AUTH),
+    ],
+)
+def test_an_error_in_a_stream_has_the_kind_it_names(stream: bytes, kind: FailureKind) -> None:
+    assert failure_of(decode("openai_chat", stream)).kind is kind
+
+
+@pytest.mark.parametrize("field", ["key", "fragment", "self"])
+def test_any_field_of_a_reasoning_block_is_kept(field: str) -> None:
+    item = {"type": "reasoning", "encrypted_content": "x", field: 1}
+    text = {"type": "message", "content": [{"type": "output_text", "text": "hi"}]}
+    done = {"type": "response.completed", "response": {"output": [item, text]}}
+    thinking = message_of(decode("openai_responses", named(done))).content[0]
+    assert isinstance(thinking, Thinking) and thinking.opaque == item
+    block = {"type": "thinking", "thinking": "a", "signature": "s", field: 1}
+    stream = b"".join(
+        map(
+            named,
+            [
+                {"type": "content_block_start", "index": 0, "content_block": block},
+                {"type": "content_block_stop", "index": 0},
+                {
+                    "type": "content_block_start",
+                    "index": 1,
+                    "content_block": {"type": "text", "text": "hi"},
+                },
+                {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+                {"type": "message_stop"},
+            ],
+        )
+    )
+    thinking = message_of(decode("anthropic_messages", stream)).content[0]
+    assert isinstance(thinking, Thinking) and thinking.opaque == block
+
+
+def test_no_half_of_a_pair_leaves_a_stream() -> None:
+    stream = (
+        rb'data: {"id":"\ud800","model":"\ud800","choices":[{"delta":{"tool_calls":[{"id":"\ud800",'
+        rb'"function":{"name":"echo","arguments":"{\"n\":\"\\ud800\"}"}}]},"finish_reason":"stop"}]}'
+        b"\n\n"
+    )
+    message = message_of(decode("openai_chat", stream))
+    [call] = message.tool_calls
+    assert call.arguments is not None
+    for text in (message.model, message.response_id, call.id, str(call.arguments["n"])):
+        text.encode("utf-8")

@@ -343,6 +343,7 @@ async def test_a_key_that_no_header_can_carry_is_not_quoted(key: str) -> None:
         failure = failure_of(await collect(WIRES["openai_chat"](endpoint, Profile("m"))))
     assert failure.kind is FailureKind.UNKNOWN and failure.phase == "request"
     assert "0123456789" not in repr(failure)
+    assert not server.connections
 
 
 # Connections
@@ -416,3 +417,12 @@ def test_plain_http_loads_no_certificates() -> None:
 )
 def test_addresses_of_this_machine(url: str, loopback: bool) -> None:
     assert Endpoint("p", url).loopback is loopback
+
+
+@every_wire
+@pytest.mark.parametrize("content_type", ["text/plain", "application/json"])
+async def test_a_stream_under_another_name_is_read_byte_by_byte(
+    wire: str, content_type: str
+) -> None:
+    with ModelServer([Reply(text="hi", content_type=content_type, split=1)]) as server:
+        assert message_of(await collect(model(server, wire))).text == "hi"

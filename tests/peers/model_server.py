@@ -65,6 +65,11 @@ class ModelServer:
         self._stack = ExitStack()
 
     @property
+    def connections(self) -> int:
+        """How many were opened so far."""
+        return self._connections
+
+    @property
     def url(self) -> str:
         return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
 

@@ -23,7 +23,7 @@ from .event import (
     ToolCallEnd,
     ToolCallStart,
 )
-from .json_value import decode, mend
+from .json_value import decode, mend, visible
 from .message import AssistantMessage, StopReason, Text, Thinking, ToolCall
 from .usage import Usage
 
@@ -38,6 +38,7 @@ _NOT_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
+_ESCAPED_HALF = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -104,6 +105,7 @@ class Assembly:
 
     def quirk(self, kind: str, detail: str) -> None:
         """Report a fault that was dealt with."""
+        detail = mend(detail)
         cut = detail if len(detail) <= MAX_DETAIL else f"{detail[:MAX_DETAIL]}… ({len(detail)})"
         self.events.append(Quirk(kind, cut))
 
@@ -123,7 +125,7 @@ class Assembly:
             if shown:
                 self.events.append(TextDelta(shown))
 
-    def thinking(self, key: Hashable, fragment: str, **opaque: Any) -> None:
+    def thinking(self, key: Hashable, fragment: str, /, **opaque: Any) -> None:
         """Add to a thinking part; `opaque` fields replace earlier ones of the same name."""
         part = self._parts.get(key)
         if part is None:
@@ -229,9 +231,9 @@ class Assembly:
         return AssistantMessage(
             tuple(content),
             stop,
-            model=self.model,
+            model=mend(self.model),
             usage=self.usage,
-            response_id=self.response_id,
+            response_id=mend(self.response_id),
         )
 
     def _misplaced(self, what: str, fragment: str) -> None:
@@ -242,7 +244,7 @@ class Assembly:
     def _unique(self, given: str) -> str:
         if self._used is None:
             self._used = self._taken()
-        call_id = given
+        call_id = given = mend(given)
         if not given:
             call_id = self._ids.new("call")
             self.quirk("missing_call_id", call_id)
@@ -291,7 +293,8 @@ def _read(raw: str) -> tuple[dict[str, Any] | None, str]:
         return None, str(error)
     if not isinstance(value, dict):
         return None, f"it is a {type(value).__name__}"
-    return cast("dict[str, Any]", value), ""
+    # Half a surrogate pair fits into no file name, argument or request.
+    return cast("dict[str, Any]", visible(value) if _ESCAPED_HALF.search(raw) else value), ""
 
 
 def _undoubled(raw: str) -> str | None:

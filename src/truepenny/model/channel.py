@@ -9,6 +9,7 @@ carry the key and the conversation elsewhere. The standard proxy variables (`HTT
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,9 @@ ERROR_BODY_SECONDS = 10.0
 
 DRAIN_SECONDS = 0.25
 """How long the end of a finished answer is waited for, so that the connection can be reused."""
+
+
+_NOT_IN_HEADER = re.compile(r"[\r\n\0]")
 
 
 class ChannelFailed(TruepennyError):
@@ -58,6 +62,9 @@ class Channel:
             connect=limits.connect, read=limits.first_byte, write=limits.first_byte, pool=None
         )
         try:
+            if any(_NOT_IN_HEADER.search(value) for value in headers.values()):
+                # The transport would only notice with the connection already open.
+                raise ValueError
             client = self._open()
             request = client.build_request(
                 "POST", url, content=body, headers=dict(headers), timeout=timeout

@@ -14,7 +14,7 @@ from .failure import Failure, FailureKind
 from .json_value import decode
 from .message import StopReason
 from .profile import Profile
-from .refusal import Refusal
+from .refusal import Refusal, read_refusal
 from .sse import EventTooLarge, SseEvent, SseParser
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
@@ -47,6 +47,7 @@ class Decoder(ABC):
         self._message = Assembly(origin, ids or RandomIds(), taken)
         self._parser = SseParser()
         self._shown = False
+        self._heard = False
         self._bytes = 0
         self._stop: StopReason | None = None
         """Why the model stopped, once the provider said so: the content is complete then."""
@@ -111,6 +112,7 @@ class Decoder(ABC):
             quoted = event.data[:100].decode("utf-8", "backslashreplace")
             self._message.quirk("bad_json", f"{error}: {quoted}")
             return
+        self._heard = True
         if isinstance(value, dict):
             self._event(event.name, cast("dict[str, Any]", value))
         else:
@@ -136,6 +138,13 @@ class Decoder(ABC):
             )
 
     def _cut(self) -> None:
+        if self._parser.stray and not self._heard:
+            # An error in place of events: bare JSON, or JSON in a field of another name.
+            _, _, after = self._parser.stray.partition(b":")
+            body = self._parser.stray if self._parser.stray.startswith(b"{") else after
+            if body.lstrip().startswith(b"{"):
+                self._fail(read_refusal(200, body))
+                return
         self._fail(
             Refusal(200, "the stream ended before the answer was complete"), FailureKind.NETWORK
         )

@@ -16,7 +16,7 @@ def encode(value: Any) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        return msgspec.json.encode(_visible(value))
+        return msgspec.json.encode(visible(value))
 
 
 def decode(data: bytes | str) -> Any:
@@ -40,6 +40,18 @@ def mend(text: str) -> str:
     """Join surrogate pairs that were cut apart; a half that stays alone becomes `\\udXXX` text."""
     paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return paired.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def visible(value: Any) -> Any:
+    """Return the value with every string mended, also in keys."""
+    if isinstance(value, str):
+        return mend(value)
+    if isinstance(value, dict):
+        items = cast("dict[Any, Any]", value).items()
+        return {visible(key): visible(item) for key, item in items}
+    if isinstance(value, list | tuple):
+        return [visible(item) for item in cast("list[Any]", value)]
+    return value
 
 
 def mapping(value: Any) -> dict[str, Any]:
@@ -72,15 +84,4 @@ def _finite(digits: str) -> float:
     value = float(digits)
     if value in (float("inf"), float("-inf")):
         raise ValueError(f"{digits[:40]} is out of range")
-    return value
-
-
-def _visible(value: Any) -> Any:
-    if isinstance(value, str):
-        return mend(value)
-    if isinstance(value, dict):
-        items = cast("dict[Any, Any]", value).items()
-        return {_visible(key): _visible(item) for key, item in items}
-    if isinstance(value, list | tuple):
-        return [_visible(item) for item in cast("list[Any]", value)]
     return value

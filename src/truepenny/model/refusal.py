@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from .failure import FailureKind
-from .json_value import decode, mapping, sequence, text
+from .json_value import decode, mapping, mend, sequence, text
 
 MAX_ERROR_BODY = 64 * 1024
 """Bytes of an error body that are read; real ones are under a few kilobytes."""
@@ -125,6 +125,9 @@ def classify(refusal: Refusal) -> FailureKind:
     for kind, pattern in _WORDS:
         if pattern.search(words):
             return kind
+    # Inside a stream the status that the request would have had stands in the error.
+    if status == 200 and refusal.code.isascii() and re.fullmatch(r"[45]\d\d", refusal.code):
+        status = int(refusal.code)
     if status is not None and status in _STATUS:
         return _STATUS[status]
     if status is not None and status >= 500:
@@ -160,6 +163,8 @@ def refusal_of(status: int | None, value: object) -> Refusal:
     raw = text(mapping(inner.get("metadata")).get("raw"))
     message = text(inner.get("message")) or text(inner.get("msg")) or _json_text(error)
     code = inner.get("code")
+    if isinstance(code, int) and not isinstance(code, bool):
+        code = str(code)
     return Refusal(
         status,
         shorten(f"{message}: {raw}" if raw else message),
@@ -171,7 +176,7 @@ def refusal_of(status: int | None, value: object) -> Refusal:
 
 def shorten(message: str) -> str:
     """Bring a message to one line of at most `MAX_MESSAGE` characters, a cut being counted."""
-    line = " ".join(message.split())
+    line = mend(" ".join(message.split()))
     if len(line) <= MAX_MESSAGE:
         return line
     return f"{line[:MAX_MESSAGE]}… ({len(line) - MAX_MESSAGE} more characters)"
@@ -184,6 +189,6 @@ def _json_text(value: object) -> str:
 def _plain(body: bytes, content_type: str) -> str:
     words = body.decode("utf-8", "backslashreplace")
     if "html" in content_type.lower() or words.lstrip()[:1] == "<":
-        title = re.search(r"<(title|h1)[^>]*>(.*?)</", words, re.IGNORECASE | re.DOTALL)
+        title = re.search(r"<(title|h1)[^>]{0,200}>(.{0,500}?)</", words, re.IGNORECASE | re.DOTALL)
         return shorten(f"an HTML page: {title.group(2)}" if title else "an HTML page")
     return shorten(words)

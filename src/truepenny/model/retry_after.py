@@ -10,6 +10,9 @@ from email.utils import parsedate_to_datetime
 MAX_SECONDS = 24 * 3600.0
 """A longer hint is no retry but another day (spec/diagnostics.md 8)."""
 
+_LONGEST = 64
+"""Characters of a header that says when; searching a longer one costs time and finds nothing."""
+
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)", re.IGNORECASE)
 _UNIT = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _WORDS = re.compile(
@@ -49,7 +52,7 @@ def _milliseconds(value: str) -> float | None:
 def _moment(value: str, now: datetime) -> float | None:
     """Read seconds, a span like `6m0s`, an RFC 3339 time, an HTTP date or a Unix time."""
     value = value.strip()
-    if not value:
+    if not value or len(value) > _LONGEST:
         return None
     try:
         number = float(value)
@@ -66,7 +69,7 @@ def _moment(value: str, now: datetime) -> float | None:
     for parse in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             moment = parse(value)
-        except ValueError:
+        except (ValueError, OverflowError, TypeError, IndexError):
             continue
         return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now).total_seconds()
     return None

@@ -14,6 +14,10 @@ MAX_EVENT_BYTES = 16 * 1024 * 1024
 """One event holds at most one whole answer with its encrypted reasoning; ten times the largest
 seen. A server that never ends a line must not eat the memory."""
 
+MAX_STRAY = 8192
+"""Bytes of a stray line that are kept: more than any error message has."""
+
+_SILENT = (b":", b"id", b"retry", b"event")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -30,14 +34,20 @@ class SseEvent:
 
 
 class SseParser:
-    """Feed bytes, get events. `max_event_bytes` bounds a line and an event's joined data."""
+    """Feed bytes, get events. `max_event_bytes` bounds a line and an event's joined data.
 
-    __slots__ = ("_data", "_limit", "_name", "_skip_lf", "_started", "_tail")
+    `stray` is the beginning of the first line that is no part of the format. The standard drops
+    such lines; some servers write an error so.
+    """
+
+    __slots__ = ("_data", "_limit", "_name", "_size", "_skip_lf", "_started", "_tail", "stray")
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         self._limit = max_event_bytes
         self._tail = bytearray()
         self._data: list[bytes] = []
+        self._size = 0
+        self.stray = b""
         self._name = ""
         self._skip_lf = False
         self._started = False
@@ -98,16 +108,23 @@ class SseParser:
             line = line.removeprefix(_BOM)
         if line.startswith(b"data:"):
             value = line[6:] if line[5:6] == b" " else line[5:]
-            self._data.append(value)
-            if len(self._data) > 1 and sum(map(len, self._data)) > self._limit:
-                raise EventTooLarge(f"an event of the stream is over {self._limit} bytes")
+            self._add(value)
         elif not line:
             if self._data:
                 data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
                 events.append(SseEvent(self._name, data))
                 self._data = []
+                self._size = 0
             self._name = ""
         elif line.startswith(b"event:"):
             self._name = line[6:].strip().decode("utf-8", "backslashreplace")
         elif line == b"data":
-            self._data.append(b"")
+            self._add(b"")
+        elif not self.stray and not line.startswith(_SILENT):
+            self.stray = line[:MAX_STRAY]
+
+    def _add(self, value: bytes) -> None:
+        self._data.append(value)
+        self._size += len(value) + 1
+        if len(self._data) > 1 and self._size > self._limit:
+            raise EventTooLarge(f"an event of the stream is over {self._limit} bytes")

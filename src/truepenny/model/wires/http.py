@@ -34,6 +34,9 @@ MASK = "[REDACTED:api_key]"
 _MIN_SECRET = 8
 """A header value shorter than this is a flag or a version, not a credential."""
 
+_LONGEST_LEAD = 1024
+"""Blank bytes before an event stream that are waited through."""
+
 _SSE_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":", b"\xef\xbb\xbf")
 
 
@@ -177,8 +180,10 @@ class HttpModel(ABC):
         if reply.content_type == "text/event-stream":
             return None, await reply.chunk()
         first = await reply.chunk()
+        # Some servers stream without saying so; the first chunk may be a single byte of it.
+        while _may_become_events(first) and (chunk := await reply.chunk()):
+            first += chunk
         if first.lstrip().startswith(_SSE_STARTS):
-            # Some servers stream without saying so.
             return None, first
         body = await reply.read(MAX_ERROR_BODY, first)
         refusal = read_refusal(reply.status, body, reply.content_type)
@@ -239,6 +244,14 @@ class HttpModel(ABC):
                 if len(bare) >= _MIN_SECRET:
                     message = message.replace(bare, MASK)
         return self._redact(message) if self._redact else message
+
+
+def _may_become_events(head: bytes) -> bool:
+    """Whether these first bytes leave it open that an event stream begins."""
+    word = head.lstrip()
+    return len(head) <= _LONGEST_LEAD and any(
+        start != word and start.startswith(word) for start in _SSE_STARTS
+    )
 
 
 def taken_ids(messages: Sequence[Message]) -> set[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from truepenny.model.decoder import Decoder
 from truepenny.model.failure import FailureKind
-from truepenny.model.json_value import count, encode, mapping, sequence, text
+from truepenny.model.json_value import count, decode, encode, mapping, sequence, text
 from truepenny.model.message import StopReason
 from truepenny.model.refusal import Refusal, refusal_of
 from truepenny.model.usage import Cost, Usage
@@ -48,17 +48,20 @@ class OpenAIChatDecoder(Decoder):
         super().__init__(*args, **parts)
         self._calls: dict[Hashable, str] = {}
         """Keys of the calls in order, each with the id that the server gave."""
+        self._names: dict[Hashable, str] = {}
         self._at: dict[int, Hashable] = {}
         """The call that each index means now."""
         self._nameless: dict[Hashable, str] = {}
         """Argument text of calls whose name has not come yet."""
         self._reasoning = ""
         self._details: list[Any] = []
+        self._refused = False
 
     def _sentinel(self, data: bytes) -> bool:
         if data.strip() != b"[DONE]":
             return False
-        self._end(self._stop or StopReason.END_TURN)
+        spoken = StopReason.REFUSAL if self._refused else StopReason.END_TURN
+        self._end(self._stop or spoken)
         return True
 
     def _eof(self) -> None:
@@ -68,7 +71,7 @@ class OpenAIChatDecoder(Decoder):
             self._cut()
 
     def _event(self, name: str, data: dict[str, Any]) -> None:
-        if data.get("error") or name == "error":
+        if data.get("error") or name == "error" or data.get("object") == "error":
             self._fail(refusal_of(200, data))
             return
         if not self._message.response_id:
@@ -101,6 +104,8 @@ class OpenAIChatDecoder(Decoder):
         if known is None:
             self._message.quirk("unknown_event", f"finish_reason {reason!r}")
         self._stop = known or StopReason.END_TURN
+        if self._refused and self._stop is StopReason.END_TURN:
+            self._stop = StopReason.REFUSAL
 
     def _delta(self, delta: dict[str, Any]) -> None:
         for field in _REASONING:
@@ -123,7 +128,7 @@ class OpenAIChatDecoder(Decoder):
         refusal = text(delta.get("refusal"))
         if refusal:
             self._message.text(_TEXT, refusal)
-            self._stop = StopReason.REFUSAL
+            self._refused = True
         extra = delta.get("extra_content")
         if extra:
             self._message.thinking(_THINKING, "", extra_content=extra)
@@ -147,23 +152,24 @@ class OpenAIChatDecoder(Decoder):
     def _call(self, call: dict[str, Any]) -> None:
         function = mapping(call.get("function"))
         call_id, name = text(call.get("id")), text(function.get("name"))
-        key = self._key(call.get("index"), call_id, name)
-        self._calls[key] = self._calls.get(key) or call_id
         given = function.get("arguments")
         fragment = encode(given).decode("utf-8") if isinstance(given, dict) else text(given)
+        key = self._key(call.get("index"), call_id, name, fragment)
+        self._calls[key] = self._calls.get(key) or call_id
         if not self._message.has(key):
             if not name:
                 # The name comes later; nothing can be announced before it.
                 self._nameless[key] = self._nameless.get(key, "") + fragment
                 return
             self._message.call(key, self._calls[key], name)
+            self._names[key] = name
             fragment = self._nameless.pop(key, "") + fragment
         self._message.arguments(key, fragment)
         fields = {field: call[field] for field in call.keys() - _CALL_FIELDS}
         if fields:
             self._message.call_opaque(key, fields)
 
-    def _key(self, index: Any, call_id: str, name: str) -> Hashable:
+    def _key(self, index: Any, call_id: str, name: str, fragment: str) -> Hashable:
         """Find the call that a fragment belongs to: by index, else by id, else the last one."""
         if isinstance(index, int):
             key = self._at.get(index)
@@ -171,6 +177,8 @@ class OpenAIChatDecoder(Decoder):
             # Gateways that number all calls 0 still give each its own id and name.
             if key is None or (name and call_id and known and known != call_id):
                 key = self._at[index] = (index, call_id)
+            elif name and not call_id and self._begins_another(key, name, fragment):
+                key = self._at[index] = (index, len(self._calls))
             return key
         last = next(reversed(self._calls), None)
         if call_id:
@@ -180,6 +188,17 @@ class OpenAIChatDecoder(Decoder):
         elif not name and last is not None:
             return last
         return ("call", len(self._calls))
+
+    def _begins_another(self, key: Hashable, name: str, fragment: str) -> bool:
+        """Whether a fragment without an id is the next call under an index that was used: it has a
+        name, and nothing can follow the call's arguments. The same once more is a repetition."""
+        written = self._message.written(key)
+        if (name, fragment) == (self._names.get(key), written) or not fragment.startswith("{"):
+            return False
+        try:
+            return isinstance(decode(written), dict)
+        except ValueError:
+            return False
 
     def _complete_text(self, key: Hashable) -> bool:
         """Whether a call's arguments are already closed, so that the same id begins another."""
