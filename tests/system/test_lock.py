@@ -345,3 +345,42 @@ def test_no_increment_is_lost_while_holders_are_killed(tmp_path: Path) -> None:
     lock = Lock(path)
     assert lock.try_acquire() and lock.release()
     assert not [name for name in _names(tmp_path) if RECOVERY in name and CLAIM not in name]
+
+
+def test_a_link_that_was_made_though_reported_as_there_is_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = os.link
+
+    def answer_lost(source: Path, target: Path) -> None:
+        link(source, target)
+        raise FileExistsError(errno.EEXIST, "exists")
+
+    monkeypatch.setattr(os, "link", answer_lost)
+    ours, other = Lock(tmp_path / "l"), Lock(tmp_path / "l")
+    assert ours.try_acquire()
+    monkeypatch.undo()
+    assert not other.try_acquire()
+    assert ours.release()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_is_taken_though_its_candidate_cannot_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unlink = Path.unlink
+
+    def failing(self: Path, missing_ok: bool = False) -> None:
+        if ".candidate-" in self.name:
+            raise OSError(errno.EIO, "input/output error")
+        unlink(self, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", failing)
+    lock = Lock(tmp_path / "l")
+    assert lock.try_acquire() and lock.release()
+
+
+def test_a_record_nested_too_deeply_is_an_unknown_owner(tmp_path: Path) -> None:
+    (tmp_path / "l").write_bytes(b"[" * 100_000 + b"\n")
+    lock = Lock(tmp_path / "l")
+    assert not lock.try_acquire() and lock.owner() is None

@@ -76,7 +76,7 @@ def decode_record(data: bytes) -> LockRecord | None:
     """Read a record; None for anything that is not exactly one."""
     try:
         value: Any = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict) or not data.endswith(b"\n"):
         return None
@@ -122,15 +122,26 @@ def publish_record(path: Path, record: LockRecord) -> bool:
     try:
         os.link(candidate, path)
     except (FileExistsError, FileNotFoundError):
-        return False
+        # A network file system repeats a request whose answer was lost, and then reports the link
+        # that it has just made as one that was there already.
+        return _is_linked(candidate)
     except OSError as error:
         if error.errno in _NO_LINKS:
             return _publish_exclusively(path, data)
         raise storage_failed(error, path, "Taking the lock") from error
     finally:
-        with contextlib.suppress(FileNotFoundError):
+        # One that cannot be removed is left for the sweep: the lock itself is taken.
+        with contextlib.suppress(OSError):
             candidate.unlink()
     return True
+
+
+def _is_linked(candidate: Path) -> bool:
+    """Whether the candidate has a second name: only the lock can be that."""
+    try:
+        return candidate.stat().st_nlink == 2
+    except OSError:
+        return False
 
 
 def _write_candidate(path: Path, data: bytes) -> Path:
@@ -161,10 +172,13 @@ def _publish_exclusively(path: Path, data: bytes) -> bool:
         raise storage_failed(error, path, "Taking the lock") from error
     try:
         _fill(handle, data)
-    except OSError as error:
+    except BaseException as error:
+        # A part of a record is an owner that nobody can prove dead.
         with contextlib.suppress(OSError):
             path.unlink()
-        raise storage_failed(error, path, "Taking the lock") from error
+        if isinstance(error, OSError):
+            raise storage_failed(error, path, "Taking the lock") from error
+        raise
     return True
 
 
