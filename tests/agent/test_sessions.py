@@ -169,13 +169,18 @@ async def test_a_call_without_a_result_may_or_may_not_have_run(tmp_path: Path) -
         session.append("t1", message)
         verdict = {"verdict": "allow", "reason": "", "rule": ""}
         session.start_call("t1", message.tool_calls[0], {}, verdict, "read", runs=True)
+        session.note("t1", "message", role="nobody")
         # The process ends here: nothing more is written.
         name = session.id
     session = await SessionStore(tmp_path, "ada").open(name)
     first, second = session.history.messages[-2:]
     await session.close()
     assert "process_ended" in str(first.content) and "never_ran" in str(second.content)
-    counted = stats(SessionStore(tmp_path, "ada").read(name))
+    found = SessionStore(tmp_path, "ada").read(name)
+    reasons = [r["facts"]["reason"] for r in found.records if r["type"] == "result"]
+    assert reasons == ["process_ended", "never_ran"]
+    assert [r["unusable"] for r in found.records if r["type"] == "resume"] == [1]
+    counted = stats(found)
     assert counted.unfinished == 1 and counted.calls == {"interrupted": 2}
 
 

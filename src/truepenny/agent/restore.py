@@ -22,13 +22,15 @@ from .transcript import Transcript
 class Restored:
     """A valid history, what had to be repaired, and steers that were accepted and not delivered.
 
-    `sealed` are the answers made up for calls whose result was never recorded. `unusable` counts
+    `sealed` are the answers made up for calls whose result was never recorded, and `lost` says by
+    call id how far they got: `process_ended` while it ran, or `never_ran`. `unusable` counts
     records that should be messages and are not.
     """
 
     history: History
     repairs: tuple[Repair, ...]
     sealed: Appended
+    lost: Mapping[str, str]
     pending: tuple[Steer, ...]
     unusable: int
 
@@ -49,17 +51,18 @@ def restore(transcript: Transcript) -> Restored:
         # Results of one batch are recorded as they come in: their order is no fault.
         found = history.append(message).repairs
         repairs.extend(r for r in found if r.kind is not RepairKind.REORDERED_RESULT)
-    sealed = history.seal(lambda call: _lost(call, ran=call.id in ran))
-    return Restored(history, tuple(repairs), sealed, _pending(transcript), unusable)
+    lost = {c.id: "process_ended" if c.id in ran else "never_ran" for c in history.open_calls}
+    sealed = history.seal(lambda call: _lost(call, lost[call.id]))
+    return Restored(history, tuple(repairs), sealed, lost, _pending(transcript), unusable)
 
 
-def _lost(call: ToolCall, *, ran: bool) -> ToolResultMessage:
-    if ran:
+def _lost(call: ToolCall, reason: str) -> ToolResultMessage:
+    if reason == "process_ended":
         text = "The process ended while this call ran. What it did is not known."
-        reason, state = "process_ended", Completeness("unknown", "no result was recorded")
+        state = Completeness("unknown", "no result was recorded")
     else:
         text = "The process ended before this call ran. It did not run."
-        reason, state = "never_ran", Completeness("unknown", "never ran")
+        state = Completeness("unknown", "never ran")
     facts = Facts(cause=Cause.SIGNAL, reason=reason, completeness=state)
     result = Result(Outcome.INTERRUPTED, (Text(text),), facts)
     return ToolResultMessage(call.id, call.name, model_content(result, call.id), failed=True)

@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from truepenny.errors import StorageFailed
@@ -101,10 +102,15 @@ class Session:
         self.ledger.close()
         await self._on_close.aclose()
 
-    def restored(self, repairs: Sequence[Repair], sealed: Appended) -> None:
-        """Record that an earlier process left this session, and what that took."""
-        self.note("", "resume", messages=self.resumed)
-        self._record("", Appended(sealed.messages, (*repairs, *sealed.repairs)))
+    def restored(
+        self, repairs: Sequence[Repair], sealed: Appended, lost: Mapping[str, str], unusable: int
+    ) -> None:
+        """Record that an earlier process left this session, and what that took.
+
+        The parts are those of `restore.Restored`.
+        """
+        self.note("", "resume", messages=self.resumed, unusable=unusable)
+        self._record("", Appended(sealed.messages, (*repairs, *sealed.repairs)), lost=lost)
 
     def context(self, model: str, system_prompt: str, tools: Sequence[str], digest: str) -> None:
         """Record what the next turns run with."""
@@ -167,7 +173,13 @@ class Session:
         """Answer calls that still wait for a result, and record that."""
         return self._record(turn, self.history.seal())
 
-    def _record(self, turn: str, appended: Appended, steer: str = "") -> Appended:
+    def _record(
+        self,
+        turn: str,
+        appended: Appended,
+        steer: str = "",
+        lost: Mapping[str, str] = MappingProxyType({}),
+    ) -> Appended:
         for repair in appended.repairs:
             self.note(
                 turn, "repair", kind=repair.kind.value,
@@ -182,13 +194,13 @@ class Session:
             elif message.call_id in self._recorded:
                 self._recorded.discard(message.call_id)
             else:
-                self._record_synthetic(turn, message)
+                self._record_synthetic(turn, message, lost.get(message.call_id, "no_result"))
         return appended
 
-    def _record_synthetic(self, turn: str, message: ToolResultMessage) -> None:
+    def _record_synthetic(self, turn: str, message: ToolResultMessage, reason: str) -> None:
         self.note(
             turn, "result", call=message.call_id, tool=message.tool, outcome="interrupted",
-            failed=message.failed, facts={"reason": "no_result"},
+            failed=message.failed, facts={"reason": reason},
             content=self._content(message.content),
         )  # fmt: skip
 

@@ -141,7 +141,7 @@ class SessionStore:
             session.note("", "repair", kind="cut_write", where="", detail=f"{unfinished} bytes")
         if damage:
             session.note("", "repair", kind="ledger_damaged", where="", detail=damage)
-        session.restored(restored.repairs, restored.sealed)
+        session.restored(restored.repairs, restored.sealed, restored.lost, restored.unusable)
         return session
 
     def read(self, session_id: str) -> Transcript:

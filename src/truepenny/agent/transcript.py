@@ -4,7 +4,7 @@ Line 1 is the header, a `session` record with `v` 1. Each further line is one re
 `{type, ts, turn, ...}`:
 
     context          system_prompt, tools, tools_schema_sha256, model: what the next turns run with
-    resume           messages: a later process goes on here
+    resume           messages, unusable: a later process goes on here
     turn             a turn begins (its prompt is the next `message`)
     message          role, content, ...: a prompt, a note of the runtime, or what the model wrote;
                      `steer` if it delivers one
