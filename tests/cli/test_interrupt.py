@@ -12,16 +12,20 @@ import pytest
 from .conftest import Account
 
 
-def _ignoring_interrupts() -> None:
+def _in_front() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _in_the_background() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-@pytest.mark.parametrize("before", [None, _ignoring_interrupts])
+@pytest.mark.parametrize("before", [_in_front, _in_the_background])
 def test_a_signal_leaves_neither_processes_nor_folders(
-    account: Account, tmp_path: Path, number: signal.Signals, before: Callable[[], None] | None
+    account: Account, tmp_path: Path, number: signal.Signals, before: Callable[[], None]
 ) -> None:
-    if before is not None and number is signal.SIGINT:
+    if before is _in_the_background and number is signal.SIGINT:
         pytest.skip("ignored, as it should be")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
