@@ -10,6 +10,7 @@ from truepenny.diagnose.triage.link import Incident
 
 from .intent import Intent, Question
 from .plan import SYMPTOMS, UNEXPLAINED, Plan
+from .reading import readings
 from .survey import FIRST
 
 NO_MODEL = (
@@ -101,7 +102,7 @@ def _lines(plan: Plan, question: Question) -> Iterator[str]:
         names = " or ".join(f'"{name}"' for name in plan.absent)
         limit = " that I could read" if plan.look.hidden else ""
         yield f"\nNothing here{limit} is called {names}; I looked at {plan.playbook.title}."
-    yield from _reach(plan)
+    yield from _reach(plan, question)
 
 
 def _found(plan: Plan, asked: list[Incident], question: Question) -> Iterator[str]:
@@ -251,17 +252,20 @@ def _notes(plan: Plan) -> Iterator[str]:
             yield f"- and {len(mine) - MOST_NOTES} more"
 
 
-def _reach(plan: Plan) -> Iterator[str]:
+def _reach(plan: Plan, question: Question) -> Iterator[str]:
     examination = plan.examination
     if examination is None:
         return
     reach = coverage(plan.look.evidence, examination.gaps)
     cluster = f" of cluster {plan.look.name}" if plan.look.name else ""
     yield from ["", "**What I looked at**", "", f"- {reach.sentence()}{cluster}"]
+    yield from (f"- {line}" for line in readings(plan, question))
     for line in reach.missing():
         yield f"- Not checked: {code(line) if ':' not in line else line}"
     if plan.scope and not plan.subject.empty:
-        yield f"- Not checked: namespaces other than {', '.join(plan.scope)}"
+        # Of kube-system only what serves others is read, and only where that was reached.
+        seen = dict.fromkeys((*plan.scope, *reach.namespaces))
+        yield f"- Not checked: namespaces other than {' and '.join(seen)}"
     if plan.skipped:
         yield f"- Not checked in full: {plan.skipped} namespaces whose pods look right in the table"
     for need in examination.needs:
