@@ -15,7 +15,7 @@ from truepenny.tool.decision import Decision, Verdict, deny
 from truepenny.tool.invoke import BACKSTOP_BYTES, Invocation, invoke
 from truepenny.tool.outcome import Cause, Outcome
 from truepenny.tool.registry import Registry
-from truepenny.tool.result import Facts, Result
+from truepenny.tool.result import Completeness, Facts, Result
 
 from .tools import context, tool
 
@@ -157,7 +157,8 @@ async def test_a_secret_reaches_no_part_of_a_result() -> None:
     async def leak(arguments: Mapping[str, Any], context: CallContext) -> Result:
         facts = Facts(
             command=f"curl -u x:{SECRET}", hint=f"try {SECRET}", detail={"a": [SECRET]},
-            source={"url": f"https://h/{SECRET}"},
+            source={"url": f"https://h/{SECRET}"}, reason=f"no_{SECRET}",
+            completeness=Completeness("partial", f"for {SECRET}", next=f"--token={SECRET}"),
         )  # fmt: skip
         return Result(Outcome.SUCCESS, (Text(f"token is {SECRET}"),), facts)
 

@@ -152,7 +152,12 @@ def _finish(result: Result, context: CallContext, started: float) -> Result:
         duration=context.clock.monotonic() - started,
         redactions=counts,
         bytes=sizes,
-        completeness=completeness,
+        completeness=replace(
+            completeness,
+            reason=redactor.text(completeness.reason).text,
+            next=redactor.text(completeness.next).text,
+        ),
+        reason=redactor.text(result.facts.reason).text,
         detail=detail,
         command=redactor.text(result.facts.command).text,
         hint=redactor.text(result.facts.hint).text,
