@@ -90,6 +90,9 @@ def _messages(body: Mapping[str, Any]) -> str:
                 f"{where}: `tool_use` ids were found without `tool_result` blocks immediately "
                 f"after, or the reverse: {open_calls} {results}"
             )
+        for block in blocks:
+            if block.get("is_error") and any(part["type"] != "text" for part in block["content"]):
+                return f"{where}: all content must be type `text` if `is_error` is true"
         calls = [block for block in blocks if block["type"] == "tool_use"]
         open_calls = [block["id"] for block in calls]
         for call in calls:

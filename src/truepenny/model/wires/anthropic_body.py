@@ -8,6 +8,7 @@ prefix carries the cache marker; it is spliced into the kept bytes, so moving it
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 from typing import Any
 
 from truepenny.model.json_value import encode
@@ -171,12 +172,12 @@ def _blocks(message: Message, profile: Profile, origin: str) -> list[dict[str, A
         case UserMessage():
             return _content(message.content, images=profile.images)
         case ToolResultMessage():
+            # The API refuses pictures in a result that is marked as an error.
+            images = profile.images and profile.result_images and not message.failed
             block: dict[str, Any] = {
                 "type": "tool_result",
                 "tool_use_id": _id(message.call_id),
-                "content": _content(
-                    message.content, images=profile.images and profile.result_images
-                ),
+                "content": _content(message.content, images=images),
             }
             if message.failed:
                 block["is_error"] = True
@@ -203,6 +204,9 @@ def _blocks(message: Message, profile: Profile, origin: str) -> list[dict[str, A
                                 "input": encoding.call_arguments(part),
                             }
                         )
+            # The API refuses an answer whose last block is thinking: it explains nothing then.
+            while blocks and blocks[-1].get("type") in ("thinking", "redacted_thinking"):
+                blocks.pop()
             return blocks
 
 
@@ -226,5 +230,8 @@ def _content(content: tuple[Text | Image, ...], *, images: bool) -> list[dict[st
 
 
 def _id(call_id: str) -> str:
-    """Other providers' ids may hold characters that this API refuses."""
-    return _NOT_ID.sub("_", call_id)
+    """Other providers' ids may hold characters that this API refuses; two ids stay two."""
+    fitting = _NOT_ID.sub("_", call_id)
+    if fitting == call_id:
+        return call_id
+    return f"{fitting}_{sha256(call_id.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
