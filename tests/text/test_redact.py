@@ -322,3 +322,37 @@ def test_known_values_in_the_forms_of_other_programs(value: str) -> None:
     ]
     for form in forms:
         assert redactor.text(f"before {form} after").counts == {"k": 1}
+
+
+def test_a_projected_token_volume_holds_no_secret() -> None:
+    # What kubectl prints for nearly every pod.
+    text = """\
+  - name: kube-api-access-x7k2p
+    projected:
+      defaultMode: 420
+      sources:
+      - serviceAccountToken:
+          expirationSeconds: 3607
+          path: token
+      - configMap:
+          items:
+          - key: ca.crt
+            path: ca.crt
+          name: kube-root-ca.crt
+      - downwardAPI:
+          items:
+          - fieldRef:
+              apiVersion: v1
+              fieldPath: metadata.namespace
+            path: namespace
+"""
+    assert REDACTOR.text(text).text == text
+
+
+def test_what_is_nested_in_a_list_item_ends_with_the_item() -> None:
+    inside = "- credentials:\n    user: hunter1\n    list:\n    - hunter2\n"
+    got = REDACTOR.text(inside + "  note: plain\n- next: plain\n")
+    assert "hunter" not in got.text
+    assert got.text.endswith("  note: plain\n- next: plain\n")
+    flat = REDACTOR.text("credentials:\n- hunter1\n- hunter2\nnext: plain\n")
+    assert "hunter" not in flat.text and flat.text.endswith("next: plain\n")

@@ -19,6 +19,7 @@ _MEMBER = re.compile(
 )
 _ITEM = re.compile(r"([ \t]*(?:-[ \t]+)?[\"']?)(.*)")
 _VALUE = re.compile(r"([ \t]*(?:-[ \t]+)?[\"']?value[\"']?[ \t]*:[ \t]*[\"']?)(.*)", re.IGNORECASE)
+_ITEM_LEAD = re.compile(r"[ \t]*(?:-[ \t]+)*")
 _FLAG = re.compile(r"--?[A-Za-z]")
 _CLOSE = re.compile(r"[\"']?[ \t]*,?[ \t\r]*$")
 _BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t\r]*")
@@ -26,8 +27,17 @@ _ONLY_MASK = re.compile(rf"[\s\"',]*{MASK_PATTERN.pattern}[\s\"',]*")
 
 
 def indent_of(line: str) -> int:
-    """Return the number of leading blanks; the dash of a list item counts as one."""
+    """Return the number of leading blanks."""
     return len(line) - len(line.lstrip(" \t"))
+
+
+def key_column(lead: str) -> int:
+    """Return where the key after a line's beginning stands, behind the dashes of list items.
+
+    What is nested below such a key is deeper than the key; the next items of its list are not.
+    """
+    found = _ITEM_LEAD.match(lead)
+    return found.end() if found else 0
 
 
 class Continuation:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from .known import KnownValues
-from .redact_lines import Continuation, indent_of
+from .redact_lines import Continuation, indent_of, key_column
 from .scan import Hit, RuleSet, apply, settle
 
 WINDOW = 65536
@@ -110,7 +110,8 @@ class RedactStream:
             done = self._masked(text, settled, at, line_end)
             at = line_end
             line = text[text.rfind("\n", 0, hit.begin) + 1 : hit.begin]
-            self._open, done = _continuation(hit, indent_of(line), done)
+            indent = key_column(line) if hit.opens == "nested" else indent_of(line)
+            self._open, done = _continuation(hit, indent, done)
             out.append(done)
             at = self._continue(text, at, out)
             if at < len(text) and text[at - 1] != "\n":

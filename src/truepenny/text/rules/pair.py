@@ -68,7 +68,8 @@ _VALUE_AFTER = re.compile(
 )
 _LINE_END = re.compile(r"\\{0,4}[\"']?[ \t\r]*,?[ \t\r]*(?=\n|$)")
 _FLAG = re.compile(r"--?[A-Za-z]")
-_NOT_NESTED = frozenset({"secret", "secrets", "auth", "token", "key"})
+_NOT_NESTED = frozenset({"secret", "secrets", "auth", "token", "key", "serviceaccounttoken"})
+"""Keys of structures that say where a secret is, not what it is."""
 
 
 def _line_start(text: str, at: int) -> int:
