@@ -265,3 +265,14 @@ def test_a_refused_provider_request_is_an_error_not_an_answer(account: Account) 
         done = account.run("run", "hello")
     assert done.returncode == 1
     assert done.stdout == ""
+
+
+def test_a_disk_that_fills_up_during_a_run_gives_the_answer_and_exit_5(account: Account) -> None:
+    with ModelServer([Reply(text=LONG * 400)]) as server:
+        account.use_server(server)
+        config = account.tree / "config" / "truepenny.toml"
+        account.env["TRUEPENNY_CONFIG"] = str(config.rename(account.home / "truepenny.toml"))
+        done = account.run("run", "hello", wrap=on_disk("48k"))
+    assert LONG in done.stdout
+    assert done.returncode == 5, done.stderr
+    assert "not everything of this turn is recorded" in done.stderr

@@ -249,8 +249,27 @@ def test_parallel_results_are_one_turn_and_failures_are_marked() -> None:
     messages = sent("anthropic_messages", *turns, user("and?"))["messages"]
     assert [turn["role"] for turn in messages] == ["user", "assistant", "user"]
     first, second, words = messages[2]["content"]
-    assert (first["tool_use_id"], second["tool_use_id"]) == ("a_1", "a_2")
+    asked = [part["id"] for part in messages[1]["content"]]
+    assert [first["tool_use_id"], second["tool_use_id"]] == asked
     assert "is_error" not in first and second["is_error"] and words["text"] == "and?"
+
+
+def test_ids_that_differ_only_in_what_the_api_refuses_stay_apart() -> None:
+    calls = (ToolCall("a.b", "echo", {}), ToolCall("a:b", "echo", {}), ToolCall("a_b", "echo", {}))
+    turns = (user("x"), called(*calls), *(result(call) for call in calls))
+    body = sent("anthropic_messages", *turns)
+    assert check("anthropic_messages", body, ()) is None
+    assert len({part["id"] for part in body["messages"][1]["content"]}) == 3
+
+
+def test_an_answer_does_not_end_with_thinking() -> None:
+    opaque = {"type": "thinking", "thinking": "t", "signature": "s"}
+    origin = "anthropic_messages:peer"
+    answer = AssistantMessage(
+        (Text("done"), Thinking("t", origin, opaque)), StopReason.END_TURN, "m"
+    )
+    body = sent("anthropic_messages", user("x"), answer, user("and?"))
+    assert [part["type"] for part in body["messages"][1]["content"]] == ["text"]
 
 
 # Parameters

@@ -15,7 +15,7 @@ from truepenny.errors import UsageError
 
 from . import complete
 from .assemble import assemble
-from .failure import Finished, say
+from .failure import COULD_NOT_RUN, Finished, say
 from .place import Place, place, place_options
 from .standard_input import read_piped
 from .terminal import json_text
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from truepenny.agent.session import Session
     from truepenny.model.request import Model
 
-    from .render import Output
+    from .render import Output, RunView
 
 EXAMPLE = 'Example: truepenny run "Why is checkout failing?"'
 
@@ -141,10 +141,11 @@ async def _shown(agent: Agent, session: Session, question: str, as_json: bool) -
     from .render import Output, RunView
 
     out = Output(sys.stdout)
-    show = _json_lines(out) if as_json else RunView(out).show
+    view = RunView(out)
+    show = _json_lines(out) if as_json else view.show
     last: RunFinished | None = None
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_stop_on_signal, agent)
+        tasks.start_soon(_stop_on_signal, agent, view)
         async for event in agent.run(question):
             show(event)
             if isinstance(event, RunFinished):
@@ -156,6 +157,9 @@ async def _shown(agent: Agent, session: Session, question: str, as_json: bool) -
         say(f"session {session.id}")
     if last is None:
         return 1
+    if last.stop.completed and not last.recorded:
+        # The answer is there; the record of how it came about is not.
+        return COULD_NOT_RUN
     return last.stop.exit_code
 
 
@@ -166,7 +170,7 @@ def _json_lines(out: Output) -> Any:
     return show
 
 
-async def _stop_on_signal(agent: Agent) -> None:
+async def _stop_on_signal(agent: Agent, view: RunView) -> None:
     """Abort the turn at the first signal, so that its end is recorded; die at the second."""
     stopping: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM)
     with anyio.open_signal_receiver(*stopping) as signals:
@@ -175,5 +179,6 @@ async def _stop_on_signal(agent: Agent) -> None:
             seen += 1
             if seen > 1:
                 os._exit(128 + number)
+            view.clear()
             say("stopping; once more to stop at once")
             await agent.abort()
