@@ -33,7 +33,8 @@ from truepenny.text.control import ControlStripper
 
 from .failure import detach
 from .remedy import remedy
-from .terminal import Progress, plain, style
+from .terminal import Progress, colourful, plain, style, width
+from .wrap import Wrapped
 
 GATE_CHARS = 280
 """Narration is shorter than this, answers are longer (assistant spec 2.2)."""
@@ -47,6 +48,12 @@ class Output:
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
         self.closed = False
+
+    def wrapped(self) -> Wrapped | None:
+        """Return what fits an answer to the terminal that it is, if it is one."""
+        if not self._stream.isatty():
+            return None
+        return Wrapped(width(self._stream), colour=colourful(self._stream))
 
     def write(self, text: str) -> None:
         """Write and flush; nothing after the reader has gone. Other faults are raised."""
@@ -68,7 +75,10 @@ class RunView:
         self._err = err or sys.stderr
         self._progress = Progress(self._err)
         self._stripper = ControlStripper()
+        self._wrapped = out.wrapped()
         self._held = ""
+        self._told = ""
+        self._remarked = ""
         self._streaming = False
         self._ends_line = True
         self._calls: dict[str, ToolStarted] = {}
@@ -97,6 +107,11 @@ class RunView:
             case _:
                 if line := remark(event):
                     self._line(line, "yellow")
+                    self._remarked = line
+
+    def clear(self) -> None:
+        """Take the line of progress away, before somebody else writes."""
+        self._progress.clear()
 
     def _text(self, text: str) -> None:
         self._add(self._stripper.feed(text))
@@ -113,7 +128,7 @@ class RunView:
 
     def _answer(self, text: str) -> None:
         self._progress.clear()
-        self._out.write(text)
+        self._out.write(self._wrapped.feed(text) if self._wrapped else text)
         if text:
             self._ends_line = text.endswith("\n")
 
@@ -121,7 +136,8 @@ class RunView:
         """What was held turned out to come before a call."""
         self._add(self._stripper.finish())
         if self._held.strip():
-            self._line(self._held.strip(), "dim")
+            self._told = self._held.strip()
+            self._line(self._told, "dim")
         self._held = ""
         if self._streaming:
             self._answer("\n\n" if not self._ends_line else "\n")
@@ -141,20 +157,26 @@ class RunView:
     def _end(self, event: RunFinished) -> None:
         self._add(self._stripper.finish())
         self._progress.clear()
+        # What came before a call was told on stderr, and is no answer because nothing follows it.
+        begun = plain(event.answer).strip() != self._told
         if self._held:
             self._answer(self._held)
-        elif not self._streaming and event.answer and event.answer_state != "none":
+        elif not self._streaming and event.answer and event.answer_state != "none" and begun:
             self._answer(plain(event.answer))
         self._held = ""
+        if self._wrapped:
+            self._out.write(self._wrapped.finish())
         if not self._ends_line:
             self._out.write("\n")
         if not event.stop.completed:
             why = event.stop.message or event.stop.detail or "no reason known"
-            self._line(f"stopped ({event.stop.kind}): {why}", "red")
+            said = "" if why == self._remarked else f": {why}"
+            self._line(f"stopped ({event.stop.kind}){said}", "red")
             if advice := event.stop.failure and remedy(event.stop.failure):
                 self._line(f"  {advice}", "red")
             if event.answer_state == "partial":
-                self._line("the answer above is partial", "red")
+                left = "the answer above is partial" if begun else "no answer was begun"
+                self._line(left, "red")
         if unresolved := event.evidence.get("unresolved"):
             self._line(f"cited but never called: {', '.join(unresolved)}", "red")
         if not event.recorded:

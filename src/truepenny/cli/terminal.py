@@ -113,7 +113,8 @@ class Progress:
     def show(self, text: str) -> None:
         """Replace the line."""
         if self._live:
-            self._stream.write(f"\r\x1b[K{_fit(_line(text), width(self._stream) - 1).rstrip()}")
+            # Room is left for the `^C` that a terminal echoes: the line must stay one line.
+            self._stream.write(f"\r\x1b[K{_fit(_line(text), width(self._stream) - 3).rstrip()}")
             self._stream.flush()
             self._shown = True
 
