@@ -129,6 +129,12 @@ def test_a_probe_says_what_works(account: Account) -> None:
     assert row["reachable"] is False
 
 
+def test_a_probe_says_what_it_did_not_ask(account: Account) -> None:
+    done = account.run("models", "--probe", "--json", env={"ANTHROPIC_API_KEY": "an-example-key"})
+    assert json.loads(done.stdout)["not_asked"] == ["anthropic/…"]
+    assert "models anthropic/MODEL --probe" in done.stderr
+
+
 def test_settings_show_their_source_and_no_secret(account: Account) -> None:
     secret = "sk-very-secret-0123456789"
     account.configure(f'[run]\nmax_turns = 7\n[providers.openai]\napi_key = "{secret}"\n')
@@ -226,3 +232,15 @@ def test_arguments_that_are_no_json_object_are_a_usage_error(account: Account, t
     done = account.run("tool", "call", "--demo", "healthy", "kubectl", text)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def test_words_in_place_of_json_are_answered_with_the_json(account: Account) -> None:
+    done = account.run("tool", "call", "kubectl", "get", "pods")
+    assert done.returncode == 2
+    assert """'{"args": ["get", "pods"]}'""" in done.stderr
+
+
+def test_a_question_without_a_command_is_answered_with_the_command(account: Account) -> None:
+    done = account.run("Why is checkout failing?")
+    assert done.returncode == 2
+    assert 'truepenny run "Why is checkout failing?"' in done.stderr

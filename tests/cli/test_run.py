@@ -206,6 +206,32 @@ def test_a_session_goes_on(account: Account) -> None:
     assert roles[-3:] == ["user", "assistant", "user"]
 
 
+def test_a_session_goes_on_where_it_began(account: Account) -> None:
+    account.run("run", "--demo", "image-typo", "help")
+    (entry,) = account.json("session", "list", "--json")["sessions"]
+    on = account.run("run", "--session", entry["id"], "help")
+    assert on.returncode == 0
+    assert "'image-typo'" in on.stderr
+    other = account.run("run", "--session", entry["id"], "--demo", "healthy", "help")
+    assert "'healthy'" in other.stderr
+
+
+def test_a_session_about_real_clusters_does_not_go_on_in_practice(account: Account) -> None:
+    account.use_dead_cluster()
+    account.run("run", "help")
+    (entry,) = account.json("session", "list", "--json")["sessions"]
+    del account.env["KUBECONFIG"]
+    assert account.run("run", "--session", entry["id"], "help").returncode == 3
+    asked_for = account.run("run", "--session", entry["id"], "--demo", "healthy", "help")
+    assert asked_for.returncode == 0
+
+
+def test_a_missing_prompt_is_answered_with_the_question_of_the_incident(account: Account) -> None:
+    done = account.run("run", "--demo", "healthy")
+    assert done.returncode == 2
+    assert 'run --demo healthy "Is anything wrong' in done.stderr
+
+
 def test_a_session_of_nobody_is_exit_2(account: Account) -> None:
     account.use_dead_cluster()
     done = account.run("run", "--session", "session_nope", "hello")

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truepenny.cli.terminal import Progress, cells, json_text, plain, style, table
+from truepenny.cli.terminal import _folded as folded_cell
 
 
 class Terminal(io.StringIO):
@@ -24,6 +25,28 @@ def test_a_table_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(lines) == 3
     assert all(cells(line) <= 50 for line in lines)
     assert "…" in lines[1]
+
+
+def test_sentences_give_way_first_and_go_on_below(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.setenv("NO_COLOR", "1")
+    row = ("name", "2026-11-30 19:28", "one two three four five six seven eight nine ten")
+    folded, cut = Terminal(), Terminal()
+    table(("NAME", "WHEN", "WHAT"), [row], folded)
+    table(("NAME", "WHEN", "WHAT"), [row], cut, fold=False)
+    _, *lines = folded.getvalue().splitlines()
+    assert " ".join(line[24:].strip() for line in lines) == row[2]
+    assert all(cells(line) <= 50 for line in lines)
+    _, line = cut.getvalue().splitlines()
+    assert line.startswith("name  2026-11-30 19:28  one two")
+    assert line.endswith("…")
+
+
+@given(st.text("ab字 ", max_size=80))
+def test_folding_loses_nothing(text: str) -> None:
+    lines = folded_cell(" ".join(text.split()), 24)
+    assert "".join(lines).replace(" ", "") == "".join(text.split())
+    assert all(cells(line) <= 24 for line in lines)
 
 
 @given(st.lists(st.tuples(st.text(), st.text()), max_size=5))

@@ -44,6 +44,9 @@ class LazyGroup(click.Group):
         if args[0] not in COMMANDS and not args[0].startswith("-"):
             near = difflib.get_close_matches(args[0], COMMANDS, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
+            if " " in args[0]:
+                # A sentence is a question to the agent, not a misspelt command.
+                hint = f' To ask the agent: truepenny run "{args[0]}"'
             ctx.fail(f"there is no command {args[0]!r}.{hint}")
         return super().resolve_command(ctx, args)
 

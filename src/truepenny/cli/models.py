@@ -9,7 +9,7 @@ import anyio
 import click
 
 from . import complete
-from .failure import Finished
+from .failure import Finished, say
 from .terminal import Progress, json_text, table
 from .workbench import Workbench
 
@@ -68,6 +68,7 @@ def _probe(bench: Workbench, entries: list[ModelEntry], as_json: bool) -> int:
     from truepenny.model.catalog import probe
 
     reports: list[ProbeReport] = []
+    left = [entry for entry in entries if not entry.ready]
     progress = Progress()
 
     async def ask() -> None:
@@ -80,7 +81,7 @@ def _probe(bench: Workbench, entries: list[ModelEntry], as_json: bool) -> int:
     anyio.run(ask)
     if as_json:
         rows = [report.to_json() for report in reports]
-        click.echo(json_text({"models": rows}))
+        click.echo(json_text({"models": rows, "not_asked": [entry.name for entry in left]}))
     else:
         header = (
             "MODEL",
@@ -94,6 +95,11 @@ def _probe(bench: Workbench, entries: list[ModelEntry], as_json: bool) -> int:
             "LEARNED",
         )
         table(header, [_cells(report) for report in reports], sys.stdout)
+    for entry in left:
+        # A provider that lists no model cannot be asked for one, and was not found to be working.
+        which = entry.name.replace("…", "MODEL")
+        remedy = entry.remedy or f"Name a model: truepenny models {which} --probe"
+        say(f"not asked: {entry.name}{f': {entry.problem}' if entry.problem else ''}\n  {remedy}")
     return 0 if reports and all(report.ok for report in reports) else 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -51,9 +52,10 @@ def place(
                 raise UsageError("is for the practice cluster; add --demo", where="--fault")
             yield Place(clusters)
             return
-        if bench.env.get("KUBECONFIG"):
+        if named := bench.env.get("KUBECONFIG"):
+            missing = not any(os.path.exists(part) for part in named.split(os.pathsep) if part)
             raise ConfigurationError(
-                f"{bench.env['KUBECONFIG']} binds no cluster",
+                f"there is no file {named}" if missing else f"{named} binds no cluster",
                 where="KUBECONFIG",
                 remedy="Name a kubeconfig with a context, or unset it to use the practice cluster.",
             )

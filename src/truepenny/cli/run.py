@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import click
 
-from truepenny.errors import UsageError
+from truepenny.errors import ConfigurationError, UsageError
 
 from . import complete
 from .assemble import assemble
@@ -75,19 +75,47 @@ def run(
     """
     words = " ".join(prompt).strip()
     if not words:
-        raise UsageError("a prompt is required", where="PROMPT", remedy=EXAMPLE)
+        raise UsageError("a prompt is required", where="PROMPT", remedy=_example(demo))
     bench = Workbench()
+    begun_at = _scenario(bench, session) if session and not (cluster or demo) else None
     question = _with_context(bench, words, piped)
     chosen = bench.model(model)
     if model is None and bench.settings.model.default is None:
         say(f"no model is configured: {chosen.name} answers by rules, without a language model")
-    with place(bench, cluster, demo, faults) as reached:
+    with place(bench, cluster, demo or begun_at, faults) as reached:
+        if begun_at == "" and reached.scenario:
+            raise ConfigurationError(
+                f"{session} was about clusters of yours, and none is configured now",
+                where="--session",
+                remedy="Set KUBECONFIG as it was, or go on in practice with --demo INCIDENT.",
+            )
         if reached.notice:
             say(reached.notice)
         code = anyio.run(
             _run, bench, chosen, reached, question, session, max_turns, read_only, as_json
         )
     raise Finished(code)
+
+
+def _example(demo: str | None) -> str:
+    """Return a command line that works: for an incident the one that asks its own question."""
+    from truepenny.demo.world import scenarios
+
+    found = next((one for one in scenarios() if one.name == demo), None) if demo else None
+    if found is None:
+        return EXAMPLE
+    return f'Example: truepenny run --demo {found.name} "{found.question}"'
+
+
+def _scenario(bench: Workbench, session_id: str) -> str | None:
+    """Return the incident that a session is about, empty for real clusters, None if unknown.
+
+    A session that goes on elsewhere would explain one cluster with what was read of another.
+    Raises NoSession.
+    """
+    about = bench.sessions.read(session_id).header.get("about")
+    found = cast("Mapping[str, Any]", about).get("scenario") if isinstance(about, dict) else None
+    return found if isinstance(found, str) else None
 
 
 def _with_context(bench: Workbench, words: str, piped: bool | None) -> str:

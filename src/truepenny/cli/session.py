@@ -65,7 +65,7 @@ def list_sessions(as_json: bool) -> None:
     cells = [
         (
             entry.id,
-            entry.started[:19].replace("T", " ") or "unknown",
+            entry.started[:16].replace("T", " ") or "unknown",
             entry.model,
             str(entry.turns) if entry.readable else "?",
             "unreadable" if not entry.readable else "damaged" if entry.damaged else "",
@@ -73,7 +73,8 @@ def list_sessions(as_json: bool) -> None:
         )
         for entry in entries
     ]
-    table(("SESSION", "STARTED (UTC)", "MODEL", "TURNS", "STATE", "PROMPT"), cells, sys.stdout)
+    header = ("SESSION", "STARTED (UTC)", "MODEL", "TURNS", "STATE", "PROMPT")
+    table(header, cells, sys.stdout, fold=False)
 
 
 @session.command("show", epilog="Example: truepenny session show --calls")

@@ -19,6 +19,10 @@ from truepenny.text.control import strip_control
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 _DEFAULT_WIDTH = 100
+_GOOD_FOLDED, _LEAST_FOLDED = 44, 24
+"""Columns in which a sentence over several lines reads well, and in which it can be read at all."""
+_LEAST_CUT = 12
+"""Columns in which the beginning of a sentence still says what it is about."""
 
 _NOT_SHOWN = re.compile(
     "[\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff"
@@ -57,10 +61,14 @@ def width(stream: IO[str]) -> int:
     return 10_000  # Not a terminal: nothing is cut, somebody may be searching it.
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], stream: IO[str]) -> None:
+def table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], stream: IO[str], *, fold: bool = True
+) -> None:
     """Write a table that fits the stream's width; cells are cut with … only on a terminal.
 
-    The first column is never cut: it names the thing, and a name is there to be copied.
+    The first column is never cut: it names the thing, and a name is there to be copied. The last
+    one holds sentences: it gives way first, and goes on below itself unless `fold` is false or too
+    little room is left to read it.
     """
     clean = [[_line(cell) for cell in row] for row in rows]
     widths = [
@@ -70,11 +78,22 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], stream: IO[str])
         for column in range(len(header))
     ]
     limit = width(stream)
-    while sum(widths) + 2 * (len(widths) - 1) > limit and max(widths[1:], default=0) > 8:
-        widths[widths.index(max(widths[1:]), 1)] -= 1
+    room = limit - sum(widths[:-1]) - 2 * (len(widths) - 1)
+    if len(widths) > 1:
+        widths[-1] = min(widths[-1], max(room, _GOOD_FOLDED if fold else _LEAST_CUT))
+    for first, last, least in ((1, len(widths) - 1, 20), (1, len(widths), 8)):
+        while sum(widths) + 2 * (len(widths) - 1) > limit:
+            widest = max(widths[first:last], default=0)
+            if widest <= least:
+                break
+            widths[widths.index(widest, first)] -= 1
+    fold = fold and widths[-1] >= _LEAST_FOLDED
     stream.write(style(_row(header, widths), "bold", stream) + "\n")
     for row in clean:
-        stream.write(_row(row, widths) + "\n")
+        last = _folded(row[-1], widths[-1]) if fold else [row[-1]]
+        stream.write(_row([*row[:-1], last[0]], widths) + "\n")
+        for more in last[1:]:
+            stream.write(_row([*("" for _ in row[:-1]), more], widths) + "\n")
 
 
 def cells(text: str) -> int:
@@ -96,6 +115,24 @@ def _fit(cell: str, wide: int) -> str:
             cell = cell[:-1]
         cell += "…"
     return cell + " " * (wide - cells(cell))
+
+
+def _folded(cell: str, wide: int) -> list[str]:
+    """Return the lines of a cell; a word is broken only where it is longer than a line."""
+    lines = [""]
+    for word in cell.split(" "):
+        if lines[-1] and cells(f"{lines[-1]} {word}") <= wide:
+            lines[-1] += f" {word}"
+        elif not lines[-1]:
+            lines[-1] = word
+        else:
+            lines.append(word)
+        while cells(lines[-1]) > wide:
+            end = len(lines[-1])
+            while cells(lines[-1][:end]) > wide:
+                end -= 1
+            lines[-1:] = [lines[-1][:end], lines[-1][end:]]
+    return lines
 
 
 def _line(cell: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Mapping
 from typing import Any, cast
@@ -74,12 +75,14 @@ def describe(name: str, as_json: bool) -> None:
 @tool.command(epilog=f"Example: {CALL_EXAMPLE}")
 @click.argument("name", shell_complete=complete.tool)
 @click.argument("arguments", metavar="[JSON]", default="{}")
+@click.argument("rest", nargs=-1, metavar="")
 @place_options
 @click.option("--read-only", is_flag=True, help="Refuse every tool that changes anything.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as one JSON object.")
 def call(
     name: str,
     arguments: str,
+    rest: tuple[str, ...],
     cluster: str | None,
     demo: str | None,
     faults: tuple[str, ...],
@@ -90,6 +93,13 @@ def call(
 
     Nobody is asked: a call that needs approval is refused (exit 4).
     """
+    if rest:
+        words = json.dumps({"args": [arguments, *rest]}, ensure_ascii=False)
+        raise UsageError(
+            "is one JSON object in quotes, not words",
+            where="JSON",
+            remedy=f"Write it like this: truepenny tool call kubectl {shlex.quote(words)}",
+        )
     given = _object(arguments)
     bench = Workbench()
     registry = _registry()
@@ -136,8 +146,9 @@ def _fault(error: ValueError | RecursionError) -> str:
 
 
 def _unknown(name: str, registry: Any) -> UsageError:
-    near = ", ".join(registry.nearest(name)) or ", ".join(registry.names)
-    return UsageError(f"there is no tool {name!r}", where="NAME", remedy=f"There are: {near}")
+    near = ", ".join(registry.nearest(name))
+    remedy = f"Did you mean {near}?" if near else f"There are: {', '.join(registry.names)}"
+    return UsageError(f"there is no tool {name!r}", where="NAME", remedy=remedy)
 
 
 def _described(found: Any) -> dict[str, Any]:
