@@ -13,6 +13,7 @@ import anyio.to_thread
 from truepenny.system.process_group import ProcessGroup
 
 from .ending import ExitFact
+from .guard import GUARD
 
 GRACE_SECONDS = 2.0
 """How long a group has between the request to end and the kill."""
@@ -24,6 +25,7 @@ class Child:
     def __init__(self, popen: subprocess.Popen[bytes]) -> None:
         self._popen = popen
         self._pid = popen.pid
+        GUARD.hold(popen.pid)
         self._group = ProcessGroup(popen.pid)
         self._reaped = False
         self.status = ExitFact()
@@ -50,12 +52,15 @@ class Child:
         processes behind.
         """
         if not self._observe():
-            await self._group.end(GRACE_SECONDS)
+            ended = await self._group.end(GRACE_SECONDS)
             self._observe()
-            return 0
-        left = len(self._group.members())
-        if left:
-            await self._group.end(GRACE_SECONDS)
+            left = 0
+        else:
+            left = len(self._group.members())
+            ended = await self._group.end(GRACE_SECONDS)
+        # What even a kill did not end may do so once we are gone.
+        if ended.empty:
+            GUARD.release(self._pid)
         return left
 
     def _observe(self) -> bool:

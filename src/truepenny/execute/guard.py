@@ -1,0 +1,149 @@
+"""Ends the processes of ours when we are killed ourselves, which no code of ours lives to see.
+
+One small shell per runtime reads a pipe whose only writer is us. It is told of each process group
+that starts and of each that ended; when the pipe closes, by an exit or by `kill -9`, it kills the
+groups that it still holds. Unlike Linux's parent death signal it reaches whole groups, needs no
+program between us and the child (whose failure to start would then look like its own exit code),
+and works on any POSIX system. It costs one start of `sh` per runtime and two short writes a run.
+
+What it cannot do: a group whose start was not yet told, a matter of microseconds, stays behind;
+and a forked copy of this process that lives on keeps the pipe open.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import subprocess
+import threading
+from contextlib import suppress
+
+from truepenny.system.process_identity import read_stat
+
+SHELL = "/bin/sh"
+"""POSIX names no path, but every system with kubectl has it here. Without one nothing is guarded:
+all that is lost is the end of our children after a `kill -9`."""
+
+NAME = "truepenny-guard"
+"""What process listings show instead of `sh`."""
+
+END_SECONDS = 1.0
+"""How long an orderly exit waits for it; it ends within milliseconds of the pipe."""
+
+# Told `+ group:start` and `- group:start`. The start (clock ticks since boot, field 22 of
+# /proc/<pid>/stat) keeps a number that was given away from being killed; a group whose leader is
+# gone keeps its number taken. Where there is no /proc the start is empty and not compared.
+_SCRIPT = r"""
+trap '' HUP INT TERM
+held=' '
+while read -r mark entry; do
+  case $mark in
+    +) held="$held$entry " ;;
+    -) held="${held%% $entry *} ${held#* $entry }" ;;
+  esac
+done
+for entry in $held; do
+  group=${entry%%:*} start=${entry#*:}
+  if [ -n "$start" ] && read -r stat <"/proc/$group/stat"; then
+    set -- ${stat##*) }
+    [ "${20}" = "$start" ] || continue
+  fi
+  kill -s KILL -- "-$group"
+done
+"""
+
+
+class Guard:
+    """Holds process groups until they are released or we are gone. Safe to use from threads."""
+
+    def __init__(self, shell: str = SHELL) -> None:
+        self._shell = shell
+        self._lock = threading.Lock()
+        self._held: dict[int, str] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe = -1
+        self._runtime = 0  # the process that started it: a fork needs one of its own
+
+    def hold(self, group: int) -> None:
+        """Hold a group that was just started, named by its leader."""
+        stat = read_stat(group)
+        entry = f"{group}:{stat.start if stat else ''}"
+        with self._lock:
+            if self._runtime != os.getpid():
+                self._forget()
+            self._held[group] = entry
+            # One that was killed is replaced, once, and told of everything that is held.
+            if self._process is None or not self._tell(f"+ {entry}\n"):
+                self._begin()
+
+    def release(self, group: int) -> None:
+        """Let go of a group that has ended."""
+        with self._lock:
+            entry = self._held.pop(group, None)
+            if entry is not None and self._process is not None:
+                self._tell(f"- {entry}\n")
+
+    def close(self) -> None:
+        """End the shell; what it still holds is killed. Holding again starts another."""
+        with self._lock:
+            if self._runtime == os.getpid():
+                self._end()
+
+    def _begin(self) -> None:
+        self._end()
+        self._runtime = os.getpid()
+        read, write = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                [NAME, "-c", _SCRIPT],
+                executable=self._shell,
+                stdin=read,
+                # Its own everything: it must not hold the caller's pipes, folder or terminal.
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={},
+                start_new_session=True,
+            )
+        except OSError:
+            os.close(write)
+            return
+        finally:
+            os.close(read)
+        # A shell that was stopped must not stop us when its pipe is full.
+        os.set_blocking(write, False)
+        self._pipe = write
+        self._tell("".join(f"+ {entry}\n" for entry in self._held.values()))
+
+    def _tell(self, lines: str) -> bool:
+        try:
+            os.write(self._pipe, lines.encode("ascii"))
+        except OSError:
+            return False
+        return True
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        os.close(self._pipe)
+        try:
+            process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _forget(self) -> None:
+        """Drop what a fork took over: the shell and its groups are the parent's."""
+        if self._process is not None:
+            self._process.returncode = 0  # not our child: nothing to wait for
+            self._process = None
+            with suppress(OSError):
+                os.close(self._pipe)
+        self._held.clear()
+
+
+GUARD = Guard()
+"""The one of this runtime."""
+
+atexit.register(GUARD.close)

@@ -1,0 +1,165 @@
+"""Killed outright, we leave no process: checked on a victim that runs something."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from truepenny.execute.guard import NAME, Guard
+from truepenny.system.process_identity import ProcessStat
+
+from .script import alive
+
+WAIT = 10.0
+
+# What is run: two processes that tell their ids and would go on for a minute, asked to end or not.
+LONG = """
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.fork()
+os.write(1, b"%d\\n" % os.getpid())
+time.sleep(60)
+"""
+
+VICTIM = f"""
+import sys, anyio
+from truepenny.execute.command import Command
+from truepenny.execute.process import run
+command = Command((sys.executable, "-I", "-S", "-c", {LONG!r}), {{}}, timeout=60)
+def tell(stream, text):
+    print(text, end="", flush=True)
+async def main():
+    await run(Command(("/bin/sh", "-c", "exit 0"), {{}}))
+    await run(command, on_output=tell)
+anyio.run(main)
+"""
+
+
+def leader(code: str = "import time; time.sleep(60)") -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-I", "-S", "-c", code], start_new_session=True)
+
+
+def gone(pid: int) -> bool:
+    """Whether a process ends in time."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([handle], [], [], WAIT)[0])
+    finally:
+        os.close(handle)
+
+
+def guards(parent: int) -> list[int]:
+    """The guards that a process started."""
+    found: list[int] = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                words = file.read().split(b"\0")
+            with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
+                stat = file.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if words[0] == NAME.encode() and int(stat[1]) == parent and stat[0] != "Z":
+            found.append(int(entry))
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_killed_outright_we_leave_no_process() -> None:
+    with subprocess.Popen([sys.executable, "-c", VICTIM], stdout=subprocess.PIPE) as victim:
+        assert victim.stdout is not None
+        pids = [int(victim.stdout.readline()) for _ in range(2)]
+        (guard,) = guards(victim.pid)
+        assert all(alive(pid) for pid in pids)
+        victim.send_signal(signal.SIGKILL)
+        # It holds nothing of ours: our end of the pipe closes with the last of the group.
+        assert victim.stdout.read() == b""
+    assert all(gone(pid) for pid in pids)
+    assert gone(guard)
+
+
+def test_what_was_released_lives_on() -> None:
+    guard = Guard()
+    kept, held, last = leader(), leader(), leader()
+    for process in (kept, held, last):
+        guard.hold(process.pid)
+    guard.release(kept.pid)
+    guard.release(last.pid)
+    guard.release(last.pid)
+    guard.close()
+    assert held.wait(WAIT) == -signal.SIGKILL
+    for process in (kept, last):
+        assert process.poll() is None
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_a_guard_that_was_killed_is_replaced_and_told_everything() -> None:
+    guard, others = Guard(), set(guards(os.getpid()))
+    first, second = leader(), leader()
+    guard.hold(first.pid)
+    (shell,) = set(guards(os.getpid())) - others
+    os.kill(shell, signal.SIGKILL)
+    assert gone(shell)
+    guard.hold(second.pid)
+    guard.close()
+    assert first.wait(WAIT) == second.wait(WAIT) == -signal.SIGKILL
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells a start")
+def test_a_number_that_was_given_away_is_not_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    guard, stranger = Guard(), leader()
+    monkeypatch.setattr("truepenny.execute.guard.read_stat", _earlier)
+    guard.hold(stranger.pid)
+    guard.close()
+    assert stranger.poll() is None
+    stranger.kill()
+    stranger.wait()
+
+
+def _earlier(pid: int) -> ProcessStat:
+    return ProcessStat(pid, "S", 1, pid, pid, 1, start=1)
+
+
+def test_without_a_shell_everything_else_works() -> None:
+    guard, process = Guard(shell="/nowhere/sh"), leader()
+    guard.hold(process.pid)
+    guard.release(process.pid)
+    guard.close()
+    assert process.poll() is None
+    process.kill()
+    process.wait()
+
+
+def test_a_fork_has_a_guard_of_its_own() -> None:
+    # In a process of its own: this one may have threads, which do not fork well.
+    code = """
+import os, signal, subprocess, sys
+from truepenny.execute.guard import Guard
+def leader():
+    return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"],
+                            start_new_session=True)
+guard, process = Guard(), leader()
+guard.hold(process.pid)
+if not (child := os.fork()):
+    own = leader()
+    guard.hold(own.pid)
+    guard.close()
+    os._exit(0 if own.wait(10) == -signal.SIGKILL else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert process.poll() is None
+guard.close()
+assert process.wait(10) == -signal.SIGKILL
+"""
+    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
