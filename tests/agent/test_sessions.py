@@ -195,7 +195,7 @@ async def test_statistics_add_what_was_measured_and_never_across_bases(tmp_path:
         await collect(agent, "more")
         found = SessionStore(tmp_path, "ada").read(agent.session.id)
     counted = stats(found)
-    assert counted.costs == {("api", "USD"): 0.75, ("estimated", "USD"): 9.0}
+    assert counted.costs == {"api": {"USD": 0.75}, "estimated": {"USD": 9.0}}
     assert counted.usage is not None
     assert (counted.usage.input_tokens, counted.usage.output_tokens) == (30, 5)
     assert counted.usage.cache_read_tokens is None, "unmeasured is not zero"

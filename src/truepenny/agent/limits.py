@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from truepenny.config.bounds import MAX_TOOL_CALLS, MAX_TURNS
 from truepenny.model.failure import Failure, FailureKind
 from truepenny.model.request import Effort
 
@@ -63,8 +64,8 @@ class Limits:
     `loop_warn`.
     """
 
-    max_turns: int = 100
-    max_tool_calls: int = 200
+    max_turns: int = MAX_TURNS
+    max_tool_calls: int = MAX_TOOL_CALLS
     max_total_tokens: int | None = None
     timeout: float | None = None
     max_output_tokens: int | None = None

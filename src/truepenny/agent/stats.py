@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from truepenny.model.usage import Usage, add
+from truepenny.model.cost import by_basis
+from truepenny.model.usage import Cost, Usage, add
 
 from .record import Record, decode_usage
 from .transcript import Transcript
@@ -18,7 +19,7 @@ from .transcript import Transcript
 class SessionStats:
     """Counts of one session.
 
-    `unfinished` turns began and have no recorded end. `costs` are by `(basis, currency)`: charges
+    `unfinished` turns began and have no recorded end. `costs` are by basis, then by currency: charges
     of different bases are never added up. `duration` is seconds from the first to the last record,
     None if a time is not readable. `calls` counts finished calls by outcome, `open_calls` those
     without a result.
@@ -34,7 +35,7 @@ class SessionStats:
     repairs: int = 0
     retries: int = 0
     usage: Usage | None = None
-    costs: Mapping[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
+    costs: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
     duration: float | None = None
     malformed: int = 0
     tail: str = "none"
@@ -62,7 +63,8 @@ class SessionStats:
             },
             "costs": [
                 {"basis": basis, "currency": currency, "amount": amount}
-                for (basis, currency), amount in sorted(self.costs.items())
+                for basis, sums in self.costs.items()
+                for currency, amount in sums.items()
             ],
             "duration": self.duration,
             "malformed": self.malformed,
@@ -74,7 +76,7 @@ def stats(transcript: Transcript) -> SessionStats:
     """Count a transcript."""
     kinds = Counter[str](record["type"] for record in transcript.records)
     stops, calls = Counter[str](), Counter[str]()
-    costs: dict[tuple[str, str], float] = {}
+    costs: list[Cost | None] = []
     usage: Usage | None = None
     asked: set[str] = set()
     requests = 0
@@ -91,9 +93,7 @@ def stats(transcript: Transcript) -> SessionStats:
                 requests += 1
                 found = decode_usage(record.get("usage"))
                 usage = add(usage, found)
-                if found is not None and found.cost is not None:
-                    key = (found.cost.basis, found.cost.currency)
-                    costs[key] = costs.get(key, 0.0) + found.cost.amount
+                costs.append(found and found.cost)
             case _:
                 continue
     return SessionStats(
@@ -107,7 +107,7 @@ def stats(transcript: Transcript) -> SessionStats:
         repairs=kinds["repair"],
         retries=kinds["retry"],
         usage=usage,
-        costs=costs,
+        costs=by_basis(costs),
         duration=_duration(transcript),
         malformed=transcript.malformed,
         tail=transcript.tail,

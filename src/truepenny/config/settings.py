@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from . import secret
+from .bounds import MAX_TOOL_CALLS, MAX_TURNS
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
 """A name people type: of a provider or a cluster. No slash, so that `provider/model` is clear."""
@@ -204,8 +205,12 @@ class KubectlSettings(Section):
 class RunSettings(Section):
     """Limits of one run."""
 
-    max_turns: int = Field(default=50, ge=1, le=10_000, description="Most requests to the model.")
-    max_tool_calls: int = Field(default=200, ge=0, le=100_000, description="Most tool calls.")
+    max_turns: int = Field(
+        default=MAX_TURNS, ge=1, le=10_000, description="Most requests to the model."
+    )
+    max_tool_calls: int = Field(
+        default=MAX_TOOL_CALLS, ge=0, le=100_000, description="Most tool calls."
+    )
     timeout: Seconds = Field(default=1800.0, description="Longest run in seconds.")
     tool_timeout: Seconds = Field(default=120.0, description="Longest tool call in seconds.")
     read_only: bool = Field(default=False, description="Refuse every tool that changes anything.")

@@ -51,5 +51,5 @@ def _add_cost(left: Cost | None, right: Cost | None) -> Cost | None:
     if left is None or right is None:
         return left or right
     if (left.currency, left.basis) != (right.currency, right.basis):
-        return Cost(0.0, left.currency, "unknown")
+        return None  # A sum over different bases would be nobody's charge.
     return Cost(left.amount + right.amount, left.currency, left.basis)

@@ -7,6 +7,7 @@ writer ends it with a line break first, so that it never runs into a good record
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -112,7 +113,10 @@ class AppendFile:
         except OSError as error:
             raise storage_failed(error, path, "Opening") from error
         try:
+            # Against a writer whose record is half visible: it would look torn.
+            fcntl.flock(self._handle, fcntl.LOCK_EX)
             self.sealed = _torn_length(self._handle)
+            fcntl.flock(self._handle, fcntl.LOCK_UN)
             if durable:
                 sync_directory(path.parent)
         except OSError as error:
@@ -129,7 +133,11 @@ class AppendFile:
             raise ValueError("a record is one line")
         line = b"\n" * self._broken + record + b"\n"
         try:
-            written = os.write(self._handle, line)
+            fcntl.flock(self._handle, fcntl.LOCK_SH)
+            try:
+                written = os.write(self._handle, line)
+            finally:
+                fcntl.flock(self._handle, fcntl.LOCK_UN)
         except OSError as error:
             raise storage_failed(error, self.path, "Appending") from error
         if written != len(line):
