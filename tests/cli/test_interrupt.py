@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +40,26 @@ def test_a_signal_leaves_neither_processes_nor_folders(
     process.send_signal(number)
     assert process.wait(20) == 130
     assert not _kubectl(scratch)
+    assert list(scratch.iterdir()) == []
+
+
+def test_killed_outright_it_leaves_no_process_and_the_next_takes_its_folders_away(
+    account: Account, tmp_path: Path
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    account.env["TMPDIR"] = str(scratch)
+    process = account.start("triage", "--demo", "healthy", "--fault", "hang:/api/v1/pods")
+    while not (running := _kubectl(scratch)):
+        assert process.poll() is None
+    handles = [os.pidfd_open(int(pid)) for pid in running]
+    process.kill()
+    process.wait(20)
+    for handle in handles:
+        assert select.select([handle], [], [], 20)[0]
+        os.close(handle)
+    assert list(scratch.iterdir()) != []
+    assert account.run("triage", "--demo", "healthy").returncode == 0
     assert list(scratch.iterdir()) == []
 
 

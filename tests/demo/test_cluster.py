@@ -15,6 +15,7 @@ import pytest
 from tests.demo.practice import SmallWorld, connect, fetch, make
 from truepenny.demo.cluster import PracticeCluster
 from truepenny.errors import UsageError
+from truepenny.system.scratch import OWNER
 
 
 def test_it_leaves_nothing_behind() -> None:
@@ -23,7 +24,8 @@ def test_it_leaves_nothing_behind() -> None:
         config = cluster.kubeconfig
         assert stat.S_IMODE(config.stat().st_mode) == 0o600
         assert stat.S_IMODE(config.parent.stat().st_mode) == 0o700
-        assert [entry.name for entry in config.parent.iterdir()] == ["kubeconfig"]
+        names = {entry.name for entry in config.parent.iterdir()}
+        assert names == {"kubeconfig", OWNER}
         assert cluster.token in config.read_text(encoding="utf-8")
     assert not config.parent.exists()
     assert set(threading.enumerate()) <= before

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import click
+
+from truepenny.system.scratch import scratch_folder
 
 from .failure import COULD_NOT_RUN, USAGE
 from .place import Place
@@ -39,12 +39,12 @@ async def _call(
 
     progress = Progress()
     progress.show(f"{name} …")
-    with tempfile.TemporaryDirectory(prefix="truepenny-call-") as scratch:
+    with scratch_folder("call") as scratch:
         context = CallContext(
             user=bench.user,
             session="",
             call_id="call_1",
-            scratch=Path(scratch),
+            scratch=scratch,
             redactor=bench.redactor,
             clock=bench.clock,
             progress=lambda line: progress.show(f"{name}: {line}"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import anyio
 import click
 
 from truepenny.errors import ConfigurationError
+from truepenny.system.scratch import scratch_folder
 
 from . import complete
 from .assemble import assemble
@@ -115,10 +115,10 @@ async def _answer(bench: Workbench, name: str | None, question: Question) -> Ans
     calls: set[str] = set()
     last: RunFinished | None = None
     with (
-        tempfile.TemporaryDirectory(prefix="truepenny-evaluate-") as state,
+        scratch_folder("evaluate") as state,
         practice(bench, question.scenario) as reached,
     ):
-        store = SessionStore(Path(state), bench.user, clock=bench.clock, redactor=bench.redactor)
+        store = SessionStore(state, bench.user, clock=bench.clock, redactor=bench.redactor)
         session = await store.create({"origin": "evaluate"})
         try:
             async with assemble(bench, model, reached.clusters, session, read_only=True) as agent:

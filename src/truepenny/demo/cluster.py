@@ -3,17 +3,16 @@
     with PracticeCluster(World.load("checkout-oom")) as cluster:
         subprocess.run(["kubectl", "--kubeconfig", cluster.kubeconfig, "get", "pods", "-A"])
 
-It serves in its own thread and keeps nothing but a private temporary folder, removed on exit.
+It serves in its own thread and keeps nothing but a private temporary folder, removed on exit (or,
+after a `kill -9`, by the next practice cluster).
 """
 
 from __future__ import annotations
 
 import base64
 import secrets
-import shutil
 import signal
 import socket
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from truepenny.demo.fault import Fault
 from truepenny.demo.server.certificate import self_signed
 from truepenny.errors import CouldNotRun, UsageError
+from truepenny.system.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from types import FrameType, TracebackType
@@ -104,8 +104,7 @@ class PracticeCluster:
 
     def __enter__(self) -> PracticeCluster:
         with ExitStack() as stack:
-            self._folder = Path(tempfile.mkdtemp(prefix="truepenny-practice-"))
-            stack.callback(shutil.rmtree, self._folder, ignore_errors=True)
+            self._folder = stack.enter_context(scratch_folder("practice"))
             listener = self._bind(stack)
             port = listener.getsockname()[1]
             host = LOOPBACK if self._host in ("", "0.0.0.0") else self._host

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from truepenny.diagnose.cluster import NO_CLUSTER_REMEDY, Clusters
@@ -13,6 +11,7 @@ from truepenny.diagnose.kubectl_program import REMEDY, Kubectl
 from truepenny.errors import TruepennyError
 from truepenny.execute.command import Command
 from truepenny.execute.process import run
+from truepenny.system.scratch import scratch_folder
 from truepenny.text.redact import Redactor
 from truepenny.tool.admission import Admission, Policy
 from truepenny.tool.contract import CallContext
@@ -52,8 +51,8 @@ async def clusters(around: Surroundings) -> list[Finding]:
         return fail(f"KUBECONFIG={around.env['KUBECONFIG']} binds none", NO_CLUSTER_REMEDY)
     if not bound.names:
         return warn("none is bound: the practice cluster is used", NO_CLUSTER_REMEDY)
-    with tempfile.TemporaryDirectory(prefix="truepenny-doctor-") as scratch:
-        context = CallContext("", "", "doctor", Path(scratch), Redactor())
+    with scratch_folder("doctor") as scratch:
+        context = CallContext("", "", "doctor", scratch, Redactor())
         tools = Registry([cluster_list_tool(bound)])
         done = await invoke("cluster_list", {"probe": True}, context, tools, Admission(Policy()))
     listed: list[dict[str, Any]] = json.loads(done.result.text)["clusters"]
