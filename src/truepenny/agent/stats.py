@@ -20,9 +20,9 @@ class SessionStats:
     """Counts of one session.
 
     `unfinished` turns began and have no recorded end. `costs` are by basis, then by currency:
-    charges of different bases are never added up. `duration` is seconds from the first to the last record,
-    None if a time is not readable. `calls` counts finished calls by outcome, `open_calls` those
-    without a result.
+    charges of different bases are never added up. `duration` is seconds from the first to the
+    last record, None if a time is not readable. `calls` counts finished calls by outcome,
+    `open_calls` those without a result.
     """
 
     session: str
