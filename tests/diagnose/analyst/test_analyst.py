@@ -201,6 +201,9 @@ async def test_it_works_inside_one_namespace_when_the_rest_is_forbidden() -> Non
     session = talk(broken(), refuse=refuse)
     answer = await session.ask("Why is the shop's app down?")
     assert "`missing_environment`" in answer
+    blind = await talk(broken(), refuse=refuse).ask("What is going on?")
+    assert "know nothing about its state" in blind
+    assert "name it in your question" in blind
 
 
 async def test_malformed_json_is_a_gap_and_not_an_empty_cluster() -> None:

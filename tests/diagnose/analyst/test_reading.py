@@ -62,3 +62,7 @@ async def test_a_namespace_that_was_read_is_not_called_unread() -> None:
     answer = await talk().ask("Why is checkout down?")
     (line,) = [each for each in answer.splitlines() if "namespaces other than" in each]
     assert "shop" in line
+
+
+async def test_a_short_word_for_a_kind_is_not_taken_for_a_part_of_a_name() -> None:
+    assert remarks(await talk("cert-manager").ask("Is the cert fine?")) == []

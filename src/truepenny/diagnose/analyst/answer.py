@@ -199,6 +199,8 @@ def _unreachable(plan: Plan) -> Iterator[str]:
         yield f"- [{answer.id}] `kubectl {' '.join(answer.argv)}`: {why}: {code(said[:300])}"
         if answer.hint:
             yield f"  - What to do: {code(answer.hint)}"
+    if plan.unreachable == "forbidden":
+        yield "- If you may read one namespace, name it in your question and I look there."
 
 
 def _absent(plan: Plan) -> Iterator[str]:
