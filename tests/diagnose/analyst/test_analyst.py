@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -264,6 +265,22 @@ async def test_a_follow_up_is_answered_from_what_was_read() -> None:
     proof = await session.ask("Are you sure?")
     assert "`missing_environment`" in proof
     assert len(kubectl_calls(session.messages)) == before
+
+
+async def test_a_follow_up_on_documents_that_were_not_kept_whole_reads_again() -> None:
+    session = talk(broken())
+    await session.ask("Why is app failing?")
+    before = len(kubectl_calls(session.messages))
+    session.messages = [
+        replace(each, content=(Text(each.content[0].text[:-9]),))
+        if isinstance(each, ToolResultMessage) and isinstance(each.content[0], Text)
+        else each
+        for each in session.messages
+    ]
+    steps = await session.ask("What should I do?")
+    assert "**Next**" in steps
+    assert "earlier in this session" not in steps
+    assert len(kubectl_calls(session.messages)) > before
 
 
 async def test_asking_for_the_state_now_reads_again() -> None:

@@ -98,9 +98,9 @@ class Analyst:
                 )
             )
         calls = conversation.calls
-        # What was read for an earlier question may be old, or cut where the session was resumed:
-        # it serves to explain that answer, never to make a new one.
-        if question.intent in (Intent.STEPS, Intent.PROOF):
+        # What was read for an earlier question may be old: it serves to explain that answer, never
+        # to make a new one. Where the session was resumed it may be cut, and explains nothing.
+        if question.intent in (Intent.STEPS, Intent.PROOF) and not _cut(conversation.past):
             calls = (*conversation.past, *calls)
         listed = next((call for call in reversed(calls) if call.tool == "cluster_list"), None)
         if listed is None and "cluster_list" in offered and not last:
@@ -199,6 +199,17 @@ def _cluster_names(body: str) -> list[str]:
         return [str(entry["name"]) for entry in entries]
     except (ValueError, KeyError, TypeError):
         return []
+
+
+def _cut(calls: Sequence[Answered]) -> bool:
+    """Whether a document among the answers is not whole: transcripts keep less than was read."""
+    for call in calls:
+        if call.outcome == "success" and "json" in call.argv:
+            try:
+                json.loads(call.body)
+            except ValueError:
+                return True
+    return False
 
 
 def _of(calls: Sequence[Answered], cluster: str) -> list[Answered]:
