@@ -254,3 +254,26 @@ def test_what_passes_is_stable_and_within_the_rules(tokens: list[str]) -> None:
         kinds = {kind.partition(".")[0] for kind in result.resources}
         if kinds & {"secret", "secrets"}:
             assert result.output in (None, "wide", "name")
+
+
+@pytest.mark.parametrize(
+    ("line", "alternative"),
+    [
+        (["get", "pods", "-n", "shop", "|", "grep", "x"], "kubectl get pods -n shop"),
+        (["get", "pods", ";", "delete", "pod", "x"], "kubectl get pods"),
+        (["get", "nodes", "2>&1"], "kubectl get nodes"),
+        (["get", "nodes", ">/tmp/x"], "kubectl get nodes"),
+        (["get", "pods", "$NAME"], "kubectl get pods"),
+        (["get", "pods", "`id`"], "kubectl get pods"),
+    ],
+)
+def test_a_shell_is_not_there_and_its_words_are_no_names(line: list[str], alternative: str) -> None:
+    refusal = read(line)
+    assert isinstance(refusal, Refusal)
+    assert (refusal.rejected_by, refusal.hint) == ("shell_syntax", alternative)
+    assert isinstance(read(refusal.alternative), KubectlCommand)
+
+
+def test_selectors_and_wildcards_are_no_shell() -> None:
+    for line in (["get", "pods", "-l", "a in (b,c)"], ["auth", "can-i", "*", "*"]):
+        assert isinstance(read(line), KubectlCommand), line

@@ -17,6 +17,7 @@ import anyio
 
 from truepenny.model.message import AssistantMessage, Text, ToolCall, ToolResultMessage
 from truepenny.model.message import StopReason as ModelStop
+from truepenny.system.clock import Clock
 from truepenny.tool.contract import ActionClass, CallContext, Tool
 from truepenny.tool.decision import ALLOW, Decision, Verdict, deny
 from truepenny.tool.invoke import invoke
@@ -41,6 +42,8 @@ class _Call:
     tool: Tool | None
     announced: bool = False
     ran: bool = False
+    since: float = 0.0
+    """When its tool was let run, on the turn's clock."""
     result: Result | None = None
     message: ToolResultMessage | None = None
     progress_dropped: int = 0
@@ -93,6 +96,7 @@ async def _answer(turn: Turn, state: _Call, cut: bool) -> None:
     async def admitted(tool: Tool, decision: Decision) -> Decision:
         decision = await _record_before(turn, state, tool, decision)
         state.ran = decision.verdict is Verdict.ALLOW
+        state.since = turn.setup.clock.monotonic()
         return decision
 
     setup, call = turn.setup, state.call
@@ -204,17 +208,19 @@ def _close(turn: Turn, calls: Sequence[_Call]) -> None:
     """
     for state in calls:
         if state.result is None:
-            _finish(turn, state, _stopped(state))
+            _finish(turn, state, _stopped(state, turn.setup.clock))
         if state.message is not None:
             turn.append(state.message)
 
 
-def _stopped(state: _Call) -> Result:
+def _stopped(state: _Call, clock: Clock) -> Result:
+    lasted = 0.0
     if state.ran:
+        lasted = clock.monotonic() - state.since
         text = "The turn was stopped while this call ran. What it did is not known."
         reason, known = "stopped_while_running", Completeness("unknown", "stopped early")
     else:
         text = "The turn was stopped before this call. It did not run."
         reason, known = "never_ran", Completeness("unknown", "never ran")
-    facts = Facts(cause=Cause.ABORT, reason=reason, completeness=known)
+    facts = Facts(duration=lasted, cause=Cause.ABORT, reason=reason, completeness=known)
     return Result(Outcome.INTERRUPTED, (Text(text),), facts)

@@ -96,12 +96,23 @@ class Refusal:
         return shlex.join(("kubectl", *self.alternative)) if self.alternative else ""
 
 
+_SHELL_WORD = re.compile(r"\|\|?&?|&&?|;|\d?>{1,2}(?:&\d)?|<{1,3}|\d?>>?\S+")
+_SHELL_PART = re.compile(r"[|&;<>`$(){}\\\"'\s]")
+_NO_SHELL = "there is no shell here: no pipes, redirections, quotes or variables"
+"""Such a word would go to kubectl as a name, and its answer would be about that name."""
+
+
 def read(argv: Sequence[str]) -> KubectlCommand | Refusal:
     """Judge arguments with or without the word `kubectl` in front. Pure."""
     tokens = list(argv[1:] if argv and argv[0] == "kubectl" else argv)
     fault = _unusable(tokens)
     if fault is not None:
         return Refusal(fault.reason, fault.matched, fault.message)
+    shell = next((at for at, token in enumerate(tokens) if _SHELL_WORD.fullmatch(token)), None)
+    if shell is not None:
+        before = read(tokens[:shell])
+        alone = before.arguments if isinstance(before, KubectlCommand) else before.alternative
+        return Refusal("shell_syntax", tokens[shell], _NO_SHELL, tuple(alone))
     parsed = parse(tokens)
     judged = _judge(parsed)
     if isinstance(judged, KubectlCommand):
@@ -163,6 +174,10 @@ def _faults(parsed: Parsed) -> Iterator[Fault]:
         parsed.words.clear()
     if parsed.verb in _NEEDS_WORDS and not parsed.words and not _selects_pods(parsed):
         yield Fault("missing_resource", "", f"kubectl {parsed.verb} needs a type or a name")
+    shell = next((word for word in parsed.words if _SHELL_PART.search(word)), None)
+    if shell is not None:
+        yield Fault("shell_syntax", shell, _NO_SHELL)
+        parsed.words.remove(shell)
     strange = next((word for word in parsed.words if not word.isascii()), None)
     if strange is not None:
         yield Fault("bad_name", strange, "names and types are ASCII")

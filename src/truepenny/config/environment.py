@@ -53,6 +53,8 @@ def read(env: Mapping[str, str], data: Mapping[str, Any]) -> tuple[list[Variable
             continue
         segments = name.removeprefix(PREFIX).lower().split(SEPARATOR)
         if not _looks_like_a_setting(segments):
+            if meant := _with_one_underscore(segments, data):
+                strays.append(Stray(name, meant))
             continue
         path, entry = _follow(segments, data)
         if entry is None:
@@ -103,6 +105,16 @@ def _looks_like_a_setting(segments: list[str]) -> bool:
     if segments[0] in root().entries:
         return True
     return len(segments) > 1 and bool(nearest(segments[0], root().entries))
+
+
+def _with_one_underscore(segments: list[str], data: Any) -> str:
+    """Return the variable that was meant where keys are joined by one underscore, else ''."""
+    for section in root().entries:
+        rest = segments[0].removeprefix(f"{section}_")
+        if rest != segments[0]:
+            path, entry = _follow([section, rest, *segments[1:]], data)
+            return variable_name(path) if entry is not None else ""
+    return ""
 
 
 def _follow(segments: list[str], data: Any) -> tuple[tuple[str, ...], Entry | None]:
