@@ -10,7 +10,15 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truepenny.diagnose.reader_document import CUT_KEY, Document, parse_document, show
+from truepenny.diagnose.reader_document import (
+    CUT_KEY,
+    Document,
+    clean_document,
+    load_document,
+    show,
+)
+from truepenny.model.json_value import mend
+from truepenny.text.control import strip_control
 from truepenny.text.redact import Redactor
 
 ITEMS = st.lists(
@@ -36,7 +44,7 @@ def test_a_list_is_shown_in_whole_items(items: list[Any], limit: int) -> None:
 
 
 def test_a_single_object_has_no_items() -> None:
-    document = parse_document('{"kind":"Pod"}', Redactor())
+    document = clean_document(load_document('{"kind":"Pod"}'), Redactor())
     assert document.items is None
     assert show(document, 1024).whole
 
@@ -44,11 +52,11 @@ def test_a_single_object_has_no_items() -> None:
 @pytest.mark.parametrize("text", ["", "{", "{} {", "NaN x"])
 def test_what_is_no_document(text: str) -> None:
     with pytest.raises(ValueError):
-        parse_document(text, Redactor())
+        clean_document(load_document(text), Redactor())
 
 
 def test_documents_in_a_row_are_one_list() -> None:
-    document = parse_document('{"kind":"A"}\n{"kind":"B"}\n', Redactor())
+    document = clean_document(load_document('{"kind":"A"}\n{"kind":"B"}\n'), Redactor())
     assert (document.items, document.value["items"][1]["kind"]) == (2, "B")
 
 
@@ -66,7 +74,9 @@ VALUES = st.one_of(
     st.integers(min_value=256, max_value=3000),
 )
 def test_yaml_says_what_json_says_within_the_limit(items: list[Any], limit: int) -> None:
-    document = parse_document(json.dumps({"kind": "List", "items": items}), Redactor())
+    document = clean_document(
+        load_document(json.dumps({"kind": "List", "items": items})), Redactor()
+    )
     shown = show(document, limit, as_yaml=True)
     value = yaml.safe_load(shown.text)
     assert len(shown.text.encode()) <= limit
@@ -81,7 +91,7 @@ def test_yaml_says_what_json_says_within_the_limit(items: list[Any], limit: int)
 def test_strings_of_a_document_are_made_harmless() -> None:
     evil = "\x1b[31mpass\x1b[0mword=hunter2x9 \u202egnp\x9b2J \ud800"
     text = json.dumps({"note": evil, "k\x1b[0m": 1}, ensure_ascii=True)
-    document = parse_document(text, Redactor())
+    document = clean_document(load_document(text), Redactor())
     for as_yaml in (False, True):
         shown = show(document, 2000, as_yaml=as_yaml).text
         assert shown.isascii()
@@ -89,3 +99,10 @@ def test_strings_of_a_document_are_made_harmless() -> None:
         assert "u001b" not in shown
         assert "hunter2x9" not in shown
     assert document.controls == 2
+
+
+@given(st.text())
+def test_what_is_passed_over_is_what_needs_no_sanitizing(text: str) -> None:
+    value = clean_document({"items": [text, {text: text}]}, Redactor(rules=())).value
+    clean = mend(strip_control(text))
+    assert value == {"items": [clean, {clean: clean}]}

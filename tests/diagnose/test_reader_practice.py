@@ -123,6 +123,17 @@ async def test_a_document_is_the_object_without_its_secrets(reader: Reader) -> N
     assert reading.value["items"][: len(shown["items"])] == shown["items"]
 
 
+async def test_a_document_may_stay_unwritten_and_is_the_same(reader: Reader) -> None:
+    argv = ["get", "pods", "-A", "-o", "json"]
+    bare = await reader.read(argv, max_bytes=20_000, written=False)
+    assert (bare.result.text, bare.result.outcome) == ("", Outcome.SUCCESS)
+    assert bare.value == (await reader.read(argv)).value
+    assert bare.result.facts.completeness.state == "complete"
+    # What is no document is told all the same.
+    gone = await reader.read(["get", "pod", "nope", "-o", "json"], written=False)
+    assert gone.value is None and "nope" in gone.result.text
+
+
 async def test_some_of_several_objects_are_a_partial_answer(reader: Reader) -> None:
     result = await read(reader, "get deploy checkout nope -n shop")
     assert (result.outcome, result.facts.reason) == (Outcome.TARGET_FAILED, "not_found")

@@ -63,22 +63,26 @@ class Reader:
         *,
         timeout: float = DEFAULT_SECONDS,
         max_bytes: int = DEFAULT_BYTES,
+        written: bool = True,
     ) -> Reading:
         """Run the arguments that follow the word kubectl; never raises for what they come to.
 
         `timeout` in seconds covers everything; `max_bytes` bounds the answer in the result, its
-        diagnostics come on top.
+        diagnostics come on top. Not `written`, a document that was read whole is only in `value`,
+        and the result has no text of it: half the memory for whoever does not show it.
         """
         command = read_command(argv)
         if isinstance(command, Refusal):
             return Reading(refusal_result(command))
-        execution = await self._run(command, timeout, max_bytes)
-        account = Account(self.cluster, command, execution, self._redactor)
-        if execution.failure is not None:
+        # The account alone holds what was read, so that it can let go of it once it is parsed.
+        account = Account(
+            self.cluster, command, await self._run(command, timeout, max_bytes), self._redactor
+        )
+        if not account.started:
             return Reading(account.not_started(), command)
         if not _is_document(command):
             return Reading(account.plain(), command)
-        result, value = await account.document(max_bytes)
+        result, value = await account.document(max_bytes, written=written)
         return Reading(result, command, value)
 
     async def _run(self, command: KubectlCommand, timeout: float, max_bytes: int) -> Execution:

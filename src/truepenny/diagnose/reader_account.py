@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 import anyio.to_thread
 
@@ -20,8 +20,11 @@ from truepenny.tool.result import NEVER_RAN, Completeness, Facts, Result
 from .answer import MARKERS, NO_EVENTS
 from .cluster import Cluster
 from .kubectl_program import REMEDY
-from .reader_document import Document, parse_document, show
+from .reader_document import Document, Shown, clean_document, load_document, show
 from .reader_note import completeness, found_nothing, hint, nothing_found, scope
+
+Given = TypeVarTuple("Given")
+Made = TypeVar("Made")
 
 PLAIN_CHARS = 4096
 """What comes in the place of a document and is longer than a message is not shown."""
@@ -67,6 +70,11 @@ class Account:
             self._exit = ExitFact(observed=1, effective=0)
             self._meaning = Classification(Outcome.SUCCESS)
 
+    @property
+    def started(self) -> bool:
+        """Whether kubectl ran at all."""
+        return self._execution.failure is None
+
     def not_started(self) -> Result:
         """kubectl itself could not be run."""
         failure = self._execution.failure
@@ -99,20 +107,18 @@ class Account:
         )
         return Result(self._meaning.outcome, (Text(text),), facts)
 
-    async def document(self, max_bytes: int) -> tuple[Result, Any]:
-        """A JSON document, or what came in its place."""
+    async def document(self, max_bytes: int, *, written: bool = True) -> tuple[Result, Any]:
+        """A JSON document, or what came in its place; see `Reader.read` for `written`."""
+        document = await self._document()
         out, raw_err = self._execution.stdout, self._execution.stderr
-        document: Document | None = None
-        if out.text and not out.cut and self._execution.cause is None:
-            try:
-                document = await self._parse(out.text)
-            except (ValueError, RecursionError):
-                self._detail["document"] = "not_json"
         err = self._redactor.text(strip_control(raw_err.text))
         failed = self._meaning.outcome.failed
         if document is None or (failed and document.items == 0):
             return self._no_document(max_bytes, err, hollow=document is not None), None
-        shown = show(document, max_bytes, as_yaml=self._command.output == "yaml")
+        if written or failed:
+            shown = show(document, max_bytes, as_yaml=self._command.output == "yaml")
+        else:
+            shown = Shown("", True, document.items or 0)
         if document.controls:
             self._detail["controls"] = document.controls
         if document.items == 0:
@@ -135,10 +141,21 @@ class Account:
         value = None if failed else document.value
         return Result(self._meaning.outcome, (Text(text),), facts), value
 
-    async def _parse(self, text: str) -> Document:
-        if len(text) < THREAD_BYTES:
-            return parse_document(text, self._redactor)
-        return await anyio.to_thread.run_sync(parse_document, text, self._redactor)
+    async def _document(self) -> Document | None:
+        """Parse and redact what came whole. Its text is dropped as soon as it is parsed: of a
+        large list neither text, value and redacted value nor two of the texts fit well at once."""
+        out = self._execution.stdout
+        if not out.text or out.cut or self._execution.cause is not None:
+            return None
+        large = len(out.text) >= THREAD_BYTES
+        try:
+            loaded = await _worked(large, load_document, out.text)
+            out = replace(out, text="")
+            self._execution = replace(self._execution, stdout=out)
+            return await _worked(large, clean_document, loaded, self._redactor)
+        except (ValueError, RecursionError):
+            self._detail["document"] = "not_json"
+            return None
 
     def _no_document(self, max_bytes: int, err: Redacted, *, hollow: bool) -> Result:
         """What cannot be redacted by structure is shown only while it is short and plain.
@@ -150,6 +167,7 @@ class Account:
         observed = out.bytes.observed
         withheld = (
             hollow
+            or (observed and not out.text)
             or out.cut
             or self._execution.cause is not None
             or len(out.text) > min(max_bytes, PLAIN_CHARS)
@@ -201,6 +219,11 @@ class Account:
             source=source,
             detail=dict(self._detail),
         )
+
+
+async def _worked(large: bool, make: Callable[[Unpack[Given]], Made], *given: *Given) -> Made:
+    """Call it, in a thread where that is worth it."""
+    return await anyio.to_thread.run_sync(make, *given) if large else make(*given)
 
 
 def _document_completeness(

@@ -7,6 +7,7 @@ secret away from the word before it that gives it away.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -21,6 +22,8 @@ CUT_KEY = "_cut"
 
 MOST_SHRINKING = 2
 """YAML is at most this much shorter than compact JSON, whose quotes and braces it leaves out."""
+
+_GAP = re.compile(r"\s*")
 
 WIDTH = 1 << 20
 """Columns of YAML: no line is folded."""
@@ -49,44 +52,61 @@ class Shown:
     items: int
 
 
-def parse_document(text: str, redactor: Redactor) -> Document:
-    """Parse, sanitize, redact. Raises ValueError when the text is no JSON document.
+def load_document(text: str) -> Any:
+    """Parse it. Raises ValueError when the text is no JSON document, RecursionError too deep.
 
     Several documents in a row, which `rollout history` prints, become one with them as `items`.
     """
-    clean, controls = _sanitized(_loaded(text))
+    decoder, end = json.JSONDecoder(), 0
+    documents = list[Any]()
+    # By position: of a large text no copy is made.
+    while end < len(text):
+        start = _GAP.match(text, end)
+        document, end = decoder.raw_decode(text, start.end() if start else end)
+        documents.append(document)
+        rest = _GAP.match(text, end)
+        end = rest.end() if rest else end
+    if not documents:
+        raise ValueError("there is no document")
+    return documents[0] if len(documents) == 1 else {"items": documents}
+
+
+def clean_document(loaded: Any, redactor: Redactor) -> Document:
+    """Sanitize and redact a loaded document, which is used up by it. May raise RecursionError."""
+    clean, controls = _sanitized(loaded)
     value, redactions = redactor.json(clean)
     items = cast("dict[str, Any]", value).get("items") if isinstance(value, dict) else None
     count = len(cast("list[Any]", items)) if isinstance(items, list) else None
     return Document(value, count, redactions, controls)
 
 
-def _loaded(text: str) -> Any:
-    decoder = json.JSONDecoder()
-    rest, documents = text.strip(), list[Any]()
-    while True:
-        document, end = decoder.raw_decode(rest)
-        documents.append(document)
-        rest = rest[end:].lstrip()
-        if not rest:
-            break
-    return documents[0] if len(documents) == 1 else {"items": documents}
-
-
 def _sanitized(value: Any) -> tuple[Any, int]:
-    """Return the value with every string and key sanitized, and how many of them changed."""
+    """Sanitize every string and key, in place where it can be; return how many changed, too."""
     changed = 0
 
-    def walk(value: Any) -> Any:
+    def text(value: str) -> str:
         nonlocal changed
+        if value.isascii() and value.isprintable():
+            return value  # Nearly every one: there is nothing in it to take away.
+        clean = mend(strip_control(value))
+        changed += clean != value
+        return clean
+
+    def walk(value: Any) -> Any:
         if isinstance(value, str):
-            clean = mend(strip_control(value))
-            changed += clean != value
-            return clean
+            return text(value)
         if isinstance(value, list):
-            return [walk(item) for item in cast("list[Any]", value)]
+            items = cast("list[Any]", value)
+            for place, item in enumerate(items):
+                items[place] = walk(item)
+            return items
         if isinstance(value, dict):
-            return {walk(key): walk(item) for key, item in cast("dict[Any, Any]", value).items()}
+            fields = cast("dict[str, Any]", value)
+            names = [text(key) for key in fields]
+            for key, item in fields.items():
+                fields[key] = walk(item)
+            same = names == list(fields)
+            return fields if same else dict(zip(names, fields.values(), strict=True))
         return value
 
     return walk(value), changed

@@ -99,6 +99,30 @@ def test_absence_means_nothing_before_a_list_was_read_whole() -> None:
     assert examine(known).findings == ()
 
 
+def test_of_some_pods_nothing_follows_for_all() -> None:
+    bad = [
+        pod(ready=False),
+        pod("dns-1", namespace="kube-system", labels={"k8s-app": "kube-dns"}, ready=False),
+    ]
+    world = Objects([*bad, service(), service("other", target=9090)])
+    known = evidence()
+    known.add(world.answer(listing("network", None).argv, "read_1"))
+    known.add(
+        Observation("read_2", listing("pods", None).argv, Status.TRUNCATED, objects=tuple(bad))
+    )
+    assert {each.cause for each in examine(known).findings}.isdisjoint(
+        {"service_without_endpoints", "service_wrong_port", "dns_down", "dns_degraded"}
+    )
+    whole = evidence()
+    for group in ("network", "pods"):
+        whole.add(world.answer(listing(group, None).argv, f"read_{group}"))
+    assert {each.cause for each in examine(whole).findings} >= {
+        "service_without_endpoints",
+        "service_wrong_port",
+        "dns_down",
+    }
+
+
 def test_a_report_of_many_findings_is_bounded_and_says_what_is_missing() -> None:
     objects = [deployment(f"app-{number}", replicas=3, ready=0) for number in range(400)]
     known = evidence()

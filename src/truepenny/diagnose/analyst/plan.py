@@ -14,6 +14,7 @@ from truepenny.diagnose.triage.link import Incident
 from truepenny.diagnose.triage.observation import Observation, Status, observe, status_of
 from truepenny.diagnose.triage.query import CLUSTER_WIDE, Query, listing, one
 from truepenny.diagnose.triage.subject import Subject, candidates_of, find_subject
+from truepenny.diagnose.triage.survey import PodRow, read_pods, troubled
 
 from .history import Answered
 from .intent import Question
@@ -24,10 +25,8 @@ from .survey import (
     NAMESPACES,
     PODS,
     THINGS,
-    PodRow,
     read_names,
     read_namespaces,
-    read_pods,
     workloads,
 )
 
@@ -238,8 +237,7 @@ def _scope(look: Look, subject: Subject, question: Question) -> tuple[tuple[str,
         return (tuple(sorted(spaces)) or None), 0
     if len(rows) <= WHOLE_PODS:
         return None, 0
-    odd = [row.namespace for row in rows if row.suspicious]
-    ranked = sorted(set(odd), key=lambda space: (-odd.count(space), space))[:WIDE_NAMESPACES]
+    ranked = troubled(rows)[:WIDE_NAMESPACES]
     return tuple(ranked), len(spaces) - len(ranked)
 
 

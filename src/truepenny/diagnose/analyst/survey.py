@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 from truepenny.diagnose.triage.finding import ObjectRef
 from truepenny.diagnose.triage.query import Query
+from truepenny.diagnose.triage.survey import PodRow, pods_table
 
-PODS = Query(("get", "pods", "-A", "-o", "wide"), "all pods")
+PODS = pods_table(None)
 NAMESPACES = Query(("get", "namespaces"), "all namespaces")
 THINGS = Query(
     (
@@ -24,55 +22,12 @@ HERE = Query(("get", "pods", "-o", "wide"), "the pods of the default namespace")
 
 FIRST = (NAMESPACES, PODS, THINGS)
 
-_CELL = re.compile(r"\s{2,}")
 _KINDS = {
     "deployment": "Deployment", "statefulset": "StatefulSet", "daemonset": "DaemonSet",
     "cronjob": "CronJob", "job": "Job", "service": "Service", "ingress": "Ingress",
     "horizontalpodautoscaler": "HorizontalPodAutoscaler",
     "persistentvolumeclaim": "PersistentVolumeClaim", "pod": "Pod", "node": "Node",
 }  # fmt: skip
-_FINE = frozenset({"Running", "Completed", "Succeeded"})
-
-
-@dataclass(frozen=True, slots=True)
-class PodRow:
-    """One row of the table of pods. `node` is empty for a pod without one."""
-
-    namespace: str
-    name: str
-    ready: str
-    status: str
-    node: str = ""
-
-    @property
-    def suspicious(self) -> bool:
-        """Whether it does not look as it should; says nothing about why."""
-        if self.status not in _FINE:
-            return True
-        have, _, want = self.ready.partition("/")
-        return self.status == "Running" and have != want
-
-
-def read_pods(table: str, within: str = "") -> list[PodRow]:
-    """Read `kubectl get pods -o wide`, with a NAMESPACE column or all in `within`."""
-    lines = [line for line in table.splitlines() if line.strip()]
-    if not lines or "NAME" not in lines[0]:
-        return []
-    titles = _CELL.split(lines[0].strip())
-    found: list[PodRow] = []
-    for line in lines[1:]:
-        cells = dict(zip(titles, _CELL.split(line.strip()), strict=False))
-        if "NAME" in cells and "STATUS" in cells:
-            found.append(
-                PodRow(
-                    cells.get("NAMESPACE", within),
-                    cells["NAME"],
-                    cells.get("READY", ""),
-                    cells["STATUS"],
-                    "" if cells.get("NODE", "<none>") == "<none>" else cells["NODE"],
-                )
-            )
-    return found
 
 
 def read_names(table: str) -> list[ObjectRef]:

@@ -31,6 +31,8 @@ class Coverage:
     unasked: tuple[str, ...]
     gaps: Mapping[str, str]
     logs: int
+    by_row: int = 0
+    """Pods of which only the row in the table was read."""
 
     def sentence(self) -> str:
         """Say what was looked at, with counts; kinds that were read and empty are named as none."""
@@ -39,6 +41,8 @@ class Coverage:
             for kind, word in _SHOWN
             if self.counts.get(kind) and kind != "namespaces"
         ]
+        if self.by_row:
+            parts.insert(1 if self.counts.get("pods") else 0, f"{self.by_row} pods by their row")
         if self.logs:
             parts.append(_counted(self.logs, "log"))
         if not parts:
@@ -70,6 +74,7 @@ class Coverage:
             "counts": dict(self.counts),
             "namespaces": list(self.namespaces),
             "logs": self.logs,
+            "pods_by_row": self.by_row,
             "not_checked": [{"what": what, "why": why} for what, why in self.gaps.items()],
             "not_asked": list(self.unasked),
         }
@@ -78,7 +83,9 @@ class Coverage:
 def coverage(evidence: Evidence, gaps: Mapping[str, str]) -> Coverage:
     """Count what the evidence holds."""
     counts = {kind: len(evidence.items(kind)) for kind, _ in _SHOWN}
+    rows = evidence.by_row
     namespaces = {item.ref.namespace for item in evidence.items("pods")}
+    namespaces |= {row.namespace for row in rows}
     asked = {kind for read in evidence.reads for kind in _kinds(read.argv)}
     unasked = [
         f"{word}{'es' if word in _PLURAL_ES else 's'}"
@@ -91,6 +98,7 @@ def coverage(evidence: Evidence, gaps: Mapping[str, str]) -> Coverage:
         unasked=tuple(unasked),
         gaps=dict(gaps),
         logs=sum(read.argv[0] == "logs" and read.status.readable for read in evidence.reads),
+        by_row=len(rows),
     )
 
 

@@ -24,6 +24,9 @@ MAX_READS = 60
 PARALLEL_READS = 6
 """Reads in flight: enough to hide latency, few enough for a small API server."""
 
+BY_ROW = "judged by their row in the table only"
+"""The gap of pods that look well there."""
+
 _PARTIAL = frozenset({"forbidden", "unknown_resource", "malformed_json"})
 """Why a list over several kinds fails when only one of them is the reason."""
 
@@ -56,6 +59,7 @@ def examine(
         found.extend(rule(case))
     linked = link(distinct(found))
     _list_gaps(case)
+    _row_gaps(case)
     _split_refused(case)
     return Examination(
         findings=tuple(linked),
@@ -82,6 +86,17 @@ def _list_gaps(case: Case) -> None:
                 case.gap(what, read.reason or str(read.status))
             elif status is not None or kind in read.unsure:
                 case.gap(what, str(status or Status.FORBIDDEN))
+
+
+def _row_gaps(case: Case) -> None:
+    """Count the pods that are known by their row only, those that look wrong apart."""
+    rows = case.evidence.by_row
+    for odd, why in ((True, "look wrong by their row, not read"), (False, BY_ROW)):
+        chosen = [row.namespace for row in rows if row.suspicious is odd]
+        if chosen:
+            spaces = len(set(chosen))
+            where = "1 namespace" if spaces == 1 else f"{spaces} namespaces"
+            case.gap(f"{len(chosen)} pod{'s' * (len(chosen) > 1)} in {where}", why)
 
 
 def _split_refused(case: Case) -> None:
@@ -119,21 +134,26 @@ async def investigate(
     subjects: Sequence[ObjectRef] = (),
     listen: bool = False,
     max_reads: int = MAX_READS,
+    follow: Callable[[Evidence], Sequence[Query]] = lambda _: (),
 ) -> Examination:
-    """Read `first`, then what the rules ask for, until nothing is asked for any more.
+    """Read `first`, what `follow` makes of the answers, then what the rules ask for, to the end.
 
+    `follow` returns reads that were not made yet, and none when it has no more to ask for.
     Needs that the budget leaves unread are in `needs` of the last pass, never dropped in silence.
     """
+
+    def unread() -> list[Query]:
+        asked = follow(evidence) or examine(evidence, subjects, listen=listen).needs
+        return [query for query in dict.fromkeys(asked) if evidence.get(query) is None]
+
     count = 0
-    pending = list(dict.fromkeys(first)) or list(examine(evidence, subjects, listen=listen).needs)
+    pending = list(dict.fromkeys(first)) or unread()
     while pending and count < max_reads:
         batch = pending[: max_reads - count]
         for observation in await _read(batch, count + 1, fetch):
             evidence.add(observation)
         count += len(batch)
-        pending = [
-            q for q in examine(evidence, subjects, listen=listen).needs if evidence.get(q) is None
-        ]
+        pending = unread()
     return examine(evidence, subjects, listen=listen)
 
 

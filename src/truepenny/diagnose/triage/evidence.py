@@ -10,6 +10,7 @@ from .fields import Object, name, namespace, text
 from .finding import ObjectRef
 from .observation import Observation, Status
 from .query import CLUSTER_WIDE, GROUP_OF, Query, listing, single
+from .survey import PodRow
 
 _PLURALS = {
     "Pod": "pods", "Deployment": "deployments", "ReplicaSet": "replicasets",
@@ -42,6 +43,8 @@ class Evidence:
     """Everything read from one cluster; ages are measured against `now`, in UTC."""
 
     now: datetime
+    rows: tuple[PodRow, ...] = ()
+    """The table of pods, where it stands for a list that is too large to be read."""
     _reads: dict[tuple[str, ...], Observation] = field(
         default_factory=dict[tuple[str, ...], Observation]
     )
@@ -62,6 +65,11 @@ class Evidence:
                 continue
             self._seen[item.ref] = observation.id
             self._items.setdefault((plural, item.ref.namespace), []).append(item)
+
+    @property
+    def by_row(self) -> list[PodRow]:
+        """The pods of which nothing was read but their row."""
+        return [row for row in self.rows if _pod(row) not in self._seen]
 
     def get(self, query: Query) -> Observation | None:
         """Return the answer to a read, or None when it was not made yet."""
@@ -106,3 +114,7 @@ class Evidence:
                 found = self.get(query)
                 if found is not None:
                     yield found
+
+
+def _pod(row: PodRow) -> ObjectRef:
+    return ObjectRef("Pod", row.namespace, row.name)

@@ -130,6 +130,8 @@ def candidates_of(evidence: Evidence) -> Iterable[ObjectRef]:
     ):  # fmt: skip
         for item in evidence.items(kind):
             yield item.ref
+    for row in evidence.by_row:
+        yield ObjectRef("Pod", row.namespace, row.name)
 
 
 def _score(

@@ -15,9 +15,9 @@ from .engine import MAX_READS, investigate
 from .evidence import Evidence
 from .observation import Status
 from .outcome import outcome_of
-from .query import CLUSTER_WIDE, NAMESPACED, listing
 from .reads import Reads
 from .subject import candidates_of, find_subject
+from .sweep import Sweep
 
 TIMEOUT = 180.0
 """Seconds for all reads together; each list of a large cluster takes a few."""
@@ -72,16 +72,22 @@ def triage_tool(clusters: Clusters) -> Tool:
         reads = Reads(Reader(cluster, context.redactor, context.clock), context)
         evidence = Evidence(context.clock.now().astimezone(UTC))
         namespace = arguments.get("namespace")
-        first = [listing(group, namespace) for group in NAMESPACED]
-        first += [listing(group, None) for group in CLUSTER_WIDE]
-        examination = await investigate(evidence, first, reads.fetch)
+        sweep = Sweep(namespace)
+        examination = await investigate(evidence, sweep.first(), reads.fetch, follow=sweep.follow)
         missing, subject = _namespace(evidence, namespace, examination.gaps), None
         asked = f"{arguments.get('object', '')} {arguments.get('question', '')}".strip()
         if asked and not missing:
             subject = find_subject(asked, list(candidates_of(evidence)))
+            sweep.focus(subject.objects, () if subject.objects else subject.namespaces)
             left = max(MAX_READS - len(evidence.reads), 0)
             examination = await investigate(
-                evidence, (), reads.fetch, subjects=subject.objects, listen=True, max_reads=left
+                evidence,
+                (),
+                reads.fetch,
+                subjects=subject.objects,
+                listen=True,
+                max_reads=left,
+                follow=sweep.follow,
             )
             if subject.empty and arguments.get("object"):
                 missing = f"{asked!r} names nothing that was read"

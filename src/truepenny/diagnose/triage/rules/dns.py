@@ -17,7 +17,7 @@ def dns_down(case: Case) -> Iterator[Finding]:
         item for item in case.selected(dependency.DNS_LABELS, "kube-system") if running(item.obj)
     ]
     ready = [item for item in pods if is_ready(item.obj)]
-    if not pods or len(ready) == len(pods):
+    if not pods or len(ready) == len(pods) or not case.known("pods", "kube-system"):
         return
     owner = case.owner(pods[0].obj)
     yield case.finding(

@@ -74,7 +74,8 @@ def service_port(case: Case) -> Iterator[Finding]:
             for container in objects(pod.obj, "spec", "containers")
             for port in objects(container, "ports")
         }
-        if not pods or not declared:
+        # Of some of the pods nothing follows for all of them.
+        if not pods or not declared or not case.known("pods", ref.namespace):
             continue
         for port in objects(item.obj, "spec", "ports"):
             target = str(at(port, "targetPort") or at(port, "port") or "")
@@ -106,7 +107,9 @@ def service_unready(case: Case) -> Iterator[Finding]:
             for pod in case.selected(labels(item.obj, "spec", "selector"), item.ref.namespace)
             if running(pod.obj)
         ]
-        if not pods or any(is_ready(pod.obj) for pod in pods):
+        if any(is_ready(pod.obj) for pod in pods):
+            continue
+        if not pods or not case.known("pods", item.ref.namespace):
             continue
         selector = _joined(labels(item.obj, "spec", "selector"))
         evidence = [

@@ -33,7 +33,7 @@ def not_ready(case: Case) -> Iterator[Finding]:
             confidence=Confidence.HIGH,
             because="the node's Ready condition states it",
             since=text(ready, "lastTransitionTime") or "unknown",
-            count=len(pods),
+            count=len(pods) if case.known("pods", "") else f"at least {len(pods)}",
         )
 
 
