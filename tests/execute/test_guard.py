@@ -109,7 +109,10 @@ def test_a_guard_that_was_killed_is_replaced_and_told_everything() -> None:
     guard, others = Guard(), set(guards(os.getpid()))
     first, second = leader(), leader()
     guard.hold(first.pid)
-    (shell,) = set(guards(os.getpid())) - others
+    # It has its name a moment after it was started.
+    while not (started := set(guards(os.getpid())) - others):
+        pass
+    (shell,) = started
     os.kill(shell, signal.SIGKILL)
     assert gone(shell)
     guard.hold(second.pid)
