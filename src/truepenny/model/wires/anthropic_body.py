@@ -144,8 +144,8 @@ def _tool_choice(request: ModelRequest, profile: Profile) -> dict[str, Any] | No
 def _turns(request: ModelRequest, profile: Profile, origin: str) -> bytes:
     key = f"{origin}:{encoding.variant(profile)}"
     turns: list[tuple[str, list[bytes]]] = []
-    for message in request.messages:
-        fragment = encoding.kept(message, key, lambda m=message: _blocks(m, profile, origin))
+    fragments = encoding.kept(request.messages, key, lambda m: _blocks(m, profile, origin))
+    for message, fragment in zip(request.messages, fragments, strict=True):
         if not fragment:
             continue
         role = "assistant" if isinstance(message, AssistantMessage) else "user"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from truepenny.model.json_value import encode
@@ -39,15 +39,23 @@ class ToolsEncoding:
         return self._fragment
 
 
-def kept(message: Message, key: str, build: Callable[[], list[dict[str, Any]]]) -> bytes:
-    """Return a message as JSON objects with commas between, built at the first call for `key`.
+def kept(
+    messages: Sequence[Message], key: str, build: Callable[[Message], list[dict[str, Any]]]
+) -> list[bytes]:
+    """Return each message as JSON objects with commas between, built once for each `key`.
 
-    `key` names everything the bytes depend on beside the message itself.
+    `key` names everything the bytes depend on beside the message itself. What was built before
+    costs one look-up: this runs over the whole history in each request.
     """
-    fragment = message.encoded.get(key)
-    if fragment is None:
-        fragment = b",".join(encode(value) for value in build())
-        message.encoded[key] = fragment
+    fragments = [message.encoded.get(key) for message in messages]
+    return [
+        _built(messages[at], key, build) if fragment is None else fragment
+        for at, fragment in enumerate(fragments)
+    ]
+
+
+def _built(message: Message, key: str, build: Callable[[Message], list[dict[str, Any]]]) -> bytes:
+    fragment = message.encoded[key] = b",".join(encode(value) for value in build(message))
     return fragment
 
 

@@ -59,10 +59,7 @@ def encode_body(
         if not profile.parallel_tool_calls:
             parts.append(b',"parallel_tool_calls":false')
     key = f"{origin}:{encoding.variant(profile)}"
-    turns = [
-        encoding.kept(message, key, lambda m=message: _messages(m, profile, origin))
-        for message in request.messages
-    ]
+    turns = encoding.kept(request.messages, key, lambda m: _messages(m, profile, origin))
     if request.system:
         turns.insert(0, encode({"role": profile.system_role, "content": request.system}))
     parts += [b',"messages":[', b",".join(filter(None, turns)), b"]"]

@@ -58,10 +58,7 @@ def encode_body(
         if not profile.parallel_tool_calls:
             parts.append(b',"parallel_tool_calls":false')
     key = f"{origin}:{encoding.variant(profile)}"
-    items = [
-        encoding.kept(message, key, lambda m=message: _items(m, profile, origin))
-        for message in request.messages
-    ]
+    items = encoding.kept(request.messages, key, lambda m: _items(m, profile, origin))
     parts += [b',"input":[', b",".join(filter(None, items)), b"]"]
     if profile.extra_body:
         parts += [b",", encode(profile.extra_body)[1:-1]]
