@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 LINE = "a line of output that a tool might write, with a number: 12345678\n"
 WRITER = (
@@ -16,6 +17,12 @@ WRITER = (
     "while left > 0:\n"
     "    sys.stdout.write(line[:left]); left -= len(line)\n"
 )
+
+
+def peak_mib() -> float:
+    """Return this program's own peak: ru_maxrss starts with the peak of whoever forked it."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def _ours(size: int) -> None:
@@ -44,5 +51,4 @@ def _plain(size: int) -> None:
 if __name__ == "__main__":
     {"ours": _ours, "plain": _plain}[sys.argv[1]](int(sys.argv[2]))
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    peak = usage.ru_maxrss / 1024
-    print(json.dumps({"peak_mib": peak, "cpu": usage.ru_utime + usage.ru_stime}))
+    print(json.dumps({"peak_mib": peak_mib(), "cpu": usage.ru_utime + usage.ru_stime}))
