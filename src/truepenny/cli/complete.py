@@ -37,9 +37,9 @@ def _clusters() -> Iterable[str]:
 
 
 def _evals() -> Iterable[str]:
-    from .evaluate import shipped_incidents
+    from truepenny.evaluate.shipped import shipped
 
-    return sorted(path.parent.name for path in shipped_incidents().glob("*/incident.toml"))
+    return sorted(path.parent.name for path in shipped().glob("*/incident.toml"))
 
 
 def _incidents() -> Iterable[str]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import anyio
 import click
 
-from truepenny.errors import ConfigurationError
 from truepenny.system.scratch import scratch_folder
 
 from . import complete
@@ -20,22 +19,6 @@ from .workbench import Workbench
 if TYPE_CHECKING:
     from truepenny.evaluate.answer import Answer, Question
     from truepenny.evaluate.report import Report
-
-
-def shipped_incidents() -> Path:
-    """Return the folder of the shipped incidents: inside the package, or in the source tree."""
-    import truepenny
-
-    package = Path(truepenny.__file__).parent
-    places = (package / "evaluate" / "incidents", package.parents[1] / "evals")
-    for folder in places:
-        if folder.is_dir():
-            return folder
-    raise ConfigurationError(
-        "the shipped incidents are not here",
-        where=str(places[0]),
-        remedy="Give a folder with --incidents.",
-    )
 
 
 @click.command(epilog="Example: truepenny evaluate checkout-oom healthy")
@@ -64,10 +47,11 @@ def evaluate(
     """
     from truepenny.evaluate.incident import incidents
     from truepenny.evaluate.report import Report
+    from truepenny.evaluate.shipped import shipped
     from truepenny.evaluate.trial import evaluate as run_trials
 
     bench = Workbench()
-    chosen = incidents(folder or shipped_incidents(), names)
+    chosen = incidents(folder or shipped(), names)
     subject = _subject(bench, model)
     progress = Progress()
     done = 0
