@@ -25,6 +25,8 @@ class Strength(IntEnum):
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SEPARATORS = re.compile(r"[-./:\s]+")
+_COUNTER = re.compile(r"_?\d+$")
+"""The second of two (`SMTP_PASS_2`) is as secret as the first."""
 
 _STRONG = re.compile(
     r"password|passwd|passphrase|passcode|pwd(?:_|$)|_pass$|(?:^|_)pw$|_psk$|^psk$"
@@ -98,7 +100,7 @@ _RANDOM_LENGTH = 8  # shorter words beside a weak name say nothing
 @functools.lru_cache(maxsize=4096)  # a log repeats its few keys on every line
 def key_strength(key: str) -> Strength:
     """Judge a key name in any spelling (camelCase, kebab-case, dotted, UPPER_SNAKE)."""
-    name = _SEPARATORS.sub("_", _CAMEL.sub("_", key)).lower().strip("_")
+    name = _COUNTER.sub("", _SEPARATORS.sub("_", _CAMEL.sub("_", key)).lower().strip("_"))
     if _STRONG.search(name):
         benign = _BENIGN_END.search(name)
         return Strength.NONE if benign else Strength.STRONG
