@@ -43,6 +43,9 @@ def test_the_rows_of_events_stay() -> None:
         "a: b\nEvents:\n  Warning  F  5m  k  Error: password=[REDACTED:x]\n  Normal  P  5m  k  ok\n"
     )
     assert mask_continued(rows) == (rows, 0)
+    text, count = mask_continued(f"{rows}\n\n{DESCRIBED}")
+    assert text.startswith(rows)
+    assert count == 2
 
 
 @pytest.mark.anyio

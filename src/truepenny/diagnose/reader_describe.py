@@ -19,15 +19,16 @@ _OWN = re.compile(r"^(?:\s{2,}[^\s:][^:\n]*:(?:\s|$)|\S[^:\n]*:(?:\s|$)|\s{2,}<|
 def mask_continued(text: str) -> tuple[str, int]:
     """Mask the lines that go on with a masked value; return the text and how many there were."""
     kept: list[str] = []
-    count, inside = 0, False
-    # Rows of the events have no name in front, and kubectl puts each on one line.
-    values, events, table = text.partition("\nEvents:")
-    for line in values.split("\n"):
+    count, inside, events = 0, False, False
+    for line in text.split("\n"):
         if inside and not _OWN.match(line):
             count += 1
             if kept[-1] != MASK:
                 kept.append(MASK)
             continue
-        inside = bool(_MASKED.match(line))
+        # Rows of the events have no name in front, and kubectl puts each on one line. A blank line
+        # ends them: the next object follows.
+        events = line.startswith("Events:") or (events and bool(line.strip()))
+        inside = not events and bool(_MASKED.match(line))
         kept.append(line)
-    return "\n".join(kept) + events + table, count
+    return "\n".join(kept), count
