@@ -6,12 +6,12 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import click
 
 from truepenny.system.scratch import scratch_folder
 
 from .failure import COULD_NOT_RUN, USAGE
+from .interruptible import run as run_interruptible
 from .place import Place
 from .terminal import Progress, json_text, plain
 from .workbench import Workbench
@@ -27,7 +27,7 @@ def call(
     bench: Workbench, reached: Place, name: str, arguments: Mapping[str, Any], read_only: bool
 ) -> Result:
     """Call a tool and return its result; scratch files live until the process ends."""
-    return anyio.run(_call, bench, reached, name, arguments, read_only)
+    return run_interruptible(_call, bench, reached, name, arguments, read_only)
 
 
 async def _call(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 
-import anyio
 import click
 
 from truepenny.errors import TruepennyError
 
 from .failure import Finished
+from .interruptible import run as run_interruptible
 from .terminal import Progress, json_text, plain, style
 
 _LOOKS = {
@@ -41,7 +41,7 @@ def doctor(as_json: bool) -> None:
     progress = Progress()
     progress.show(f"{len(CHECKS)} checks …")
     around = Surroundings(bench.directories, bench.env, loaded)
-    done = anyio.run(examine, CHECKS, around)
+    done = run_interruptible(examine, CHECKS, around)
     progress.clear()
     if as_json:
         rows = [

@@ -13,6 +13,7 @@ from truepenny.system.scratch import scratch_folder
 from . import complete
 from .assemble import assemble
 from .failure import COULD_NOT_RUN, Finished
+from .interruptible import run as run_interruptible
 from .terminal import Progress, json_text
 from .workbench import Workbench
 
@@ -62,7 +63,7 @@ def evaluate(
         progress.show(f"{done} of {len(chosen)}: {question.incident} …")
         return await _answer(bench, model, question)
 
-    trials = anyio.run(run_trials, chosen, answer)
+    trials = run_interruptible(run_trials, chosen, answer)
     progress.clear()
     report = Report(subject, tuple(trials))
     if as_json:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import anyio
 import click
 
 from . import complete
 from .failure import Finished, say
+from .interruptible import run as run_interruptible
 from .terminal import Progress, json_text, table
 from .workbench import Workbench
 
@@ -78,7 +78,7 @@ def _probe(bench: Workbench, entries: list[ModelEntry], as_json: bool) -> int:
                 reports.append(await probe(entry, bench.directories, bench.redactor))
         progress.clear()
 
-    anyio.run(ask)
+    run_interruptible(ask)
     if as_json:
         rows = [report.to_json() for report in reports]
         click.echo(json_text({"models": rows, "not_asked": [entry.name for entry in left]}))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -16,6 +15,7 @@ from truepenny.errors import ConfigurationError, UsageError
 from . import complete
 from .assemble import assemble
 from .failure import COULD_NOT_RUN, Finished, say
+from .interruptible import ends
 from .place import Place, place, place_options
 from .standard_input import read_piped
 from .terminal import json_text
@@ -200,8 +200,7 @@ def _json_lines(out: Output) -> Any:
 
 async def _stop_on_signal(agent: Agent, view: RunView) -> None:
     """Abort the turn at the first signal, so that its end is recorded; die at the second."""
-    stopping: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM)
-    with anyio.open_signal_receiver(*stopping) as signals:
+    with anyio.open_signal_receiver(*ends()) as signals:
         seen = 0
         async for number in signals:
             seen += 1
