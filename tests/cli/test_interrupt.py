@@ -21,13 +21,19 @@ def _in_the_background() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-@pytest.mark.parametrize("before", [_in_front, _in_the_background])
+@pytest.mark.parametrize(
+    ("number", "before"),
+    [
+        (signal.SIGTERM, _in_front),
+        (signal.SIGHUP, _in_front),
+        (signal.SIGINT, _in_front),
+        (signal.SIGTERM, _in_the_background),
+        (signal.SIGHUP, _in_the_background),
+    ],
+)
 def test_a_signal_leaves_neither_processes_nor_folders(
     account: Account, tmp_path: Path, number: signal.Signals, before: Callable[[], None]
 ) -> None:
-    if before is _in_the_background and number is signal.SIGINT:
-        pytest.skip("ignored, as it should be")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     account.env["TMPDIR"] = str(scratch)
