@@ -355,3 +355,20 @@ async def test_a_document_beyond_every_limit_says_how_to_ask_for_less(
     assert result.facts.completeness.state == "partial"
     assert "-n" in result.facts.completeness.next
     assert "max_bytes" not in result.facts.completeness.next
+
+
+@pytest.mark.parametrize(
+    ("line", "timeout", "limit"),
+    [
+        ("get pods", 30.0, "10s"),
+        ("get pods", 3.0, "1s"),
+        ("get pods", 1.0, "6s"),
+        ("get pods", 2.9, "8s"),
+        ("logs web --tail=5", 30.0, "35s"),
+    ],
+)
+async def test_the_limit_of_kubectl_never_meets_ours(
+    fake: FakeKubectl, line: str, timeout: float, limit: str
+) -> None:
+    await read(fake.says("NAME\nweb\n"), line, timeout=timeout)
+    assert f"--request-timeout={limit}" in fake.calls[0]["argv"]

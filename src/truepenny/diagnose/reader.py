@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,11 @@ DEFAULT_SECONDS = 30.0
 
 ATTEMPTS = 3
 """kubectl asks again when a server does not answer; each request gets this part of the time."""
+
+
+MARGIN_SECONDS = 5
+"""How far kubectl's limit lies behind ours where one request may take all the time: were they the
+same, chance would decide whether our stop or kubectl's complaint is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +94,7 @@ class Reader:
     async def _run(self, command: KubectlCommand, timeout: float, max_bytes: int) -> Execution:
         cluster, document = self.cluster, _is_document(command)
         asked = any(argument.startswith("--request-timeout") for argument in command.arguments)
-        # A log is one long request; anything else is several short ones.
-        each = timeout if command.verb == "logs" else timeout / ATTEMPTS
-        patience = () if asked else (f"--request-timeout={max(round(each), 1)}s",)
+        patience = () if asked else (f"--request-timeout={_patience(command, timeout)}s",)
         return await run(
             Command(
                 argv=(
@@ -136,3 +140,14 @@ def refusal_result(refusal: Refusal) -> Result:
         "alternative": list(refusal.alternative),
     }
     return make(refusal.rejected_by, refusal.message, refusal.hint, **detail)
+
+
+def _patience(command: KubectlCommand, timeout: float) -> int:
+    """Return kubectl's limit of one request, in whole seconds, which is all it is given.
+
+    A log is one long request, and a time too short to be shared is left to one; anything else is
+    several short ones.
+    """
+    if command.verb == "logs" or timeout < ATTEMPTS:
+        return math.ceil(timeout) + MARGIN_SECONDS
+    return round(timeout / ATTEMPTS)
