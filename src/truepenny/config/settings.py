@@ -214,6 +214,9 @@ class RunSettings(Section):
     timeout: Seconds = Field(default=1800.0, description="Longest run in seconds.")
     tool_timeout: Seconds = Field(default=120.0, description="Longest tool call in seconds.")
     read_only: bool = Field(default=False, description="Refuse every tool that changes anything.")
+    autonomy: Literal["read-only", "suggest", "auto-edit", "full-auto"] = Field(
+        default="auto-edit", description="How much is done without asking a person."
+    )
 
 
 class OutputSettings(Section):
@@ -264,6 +267,55 @@ class RedactSettings(Section):
     )
 
 
+class SandboxSettings(Section):
+    """What holds the processes that tools start."""
+
+    level: Literal["auto", "bwrap", "landlock", "none"] = Field(
+        default="auto",
+        description="Back end; `auto` takes the strongest that works here and never `none`.",
+    )
+    account: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Account of commands when we are root; not set: the folder's owner or `nobody`.",
+    )
+    network: Literal["none", "proxy", "host"] = Field(
+        default="none", description="Network inside; `proxy` reaches only `allow_hosts`."
+    )
+    allow_hosts: Strings = Field(
+        default=(), description="What the proxy lets through, each as `host:port`."
+    )
+    read_paths: Strings = Field(
+        default=(), description="Further absolute paths that commands may read."
+    )
+    memory: int | None = Field(
+        default=2_147_483_648, ge=16_777_216, description="Bytes of memory of one run."
+    )
+    processes: int | None = Field(
+        default=512, ge=4, le=100_000, description="Most processes of one run."
+    )
+    cpu: float | None = Field(
+        default=2.0, ge=0.05, le=1024, description="Processors that one run may keep busy."
+    )
+
+
+class WorkspaceSettings(Section):
+    """The folder that tools may work in, and the limits of what runs there."""
+
+    path: str | None = Field(
+        default=None, min_length=1, description="The folder; not set: no such tools."
+    )
+    command_timeout: Seconds = Field(
+        default=300.0, description="Seconds that a command gets where a call does not say."
+    )
+    background: int = Field(
+        default=4, ge=0, le=64, description="Most commands in the background at once."
+    )
+    kept_runs: int = Field(
+        default=100, ge=1, le=10_000, description="Newest script runs that are kept."
+    )
+
+
 class Settings(Section):
     """The whole tree."""
 
@@ -275,6 +327,12 @@ class Settings(Section):
         default={}, description="Clusters that tools may reach."
     )
     kubectl: KubectlSettings = Field(default=KubectlSettings(), description="The kubectl program.")
+    sandbox: SandboxSettings = Field(
+        default=SandboxSettings(), description="What holds the processes that tools start."
+    )
+    workspace: WorkspaceSettings = Field(
+        default=WorkspaceSettings(), description="The folder that tools may work in."
+    )
     run: RunSettings = Field(default=RunSettings(), description="Limits of one run.")
     output: OutputSettings = Field(default=OutputSettings(), description="Size of tool results.")
     redact: RedactSettings = Field(default=RedactSettings(), description="Further redaction.")

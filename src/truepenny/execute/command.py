@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from truepenny.sandbox.sandbox import Sandbox
 from truepenny.text.bound import Limits
 from truepenny.text.redact import Redactor
 
@@ -38,7 +39,9 @@ class Command:
 
     `env` is the whole environment. `stdin` None means /dev/null. `timeout` is in seconds, None for
     none. Without a `redactor` the captured text is as it was written: the caller sanitizes and
-    redacts it.
+    redacts it. Without a `sandbox` it has all rights of this account. `offload` is a new file that
+    takes the whole text of both streams, redacted, in the order it came, when something had to be
+    left out of what is kept; it is removed again when nothing was.
     """
 
     argv: tuple[str, ...]
@@ -48,3 +51,5 @@ class Command:
     timeout: float | None = 60.0
     limits: CaptureLimits = field(default_factory=CaptureLimits)
     redactor: Redactor | None = None
+    sandbox: Sandbox | None = None
+    offload: Path | None = None

@@ -45,6 +45,7 @@ class Leg(StrEnum):
 
     TRANSPORT = "transport"
     NAMESPACE_ENTRY = "namespace_entry"
+    """The sandbox or namespace that the target runs in could not be made or entered."""
 
 
 class Cause(StrEnum):

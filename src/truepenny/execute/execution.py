@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from truepenny.sandbox.level import Containment
+
 from .capture import Captured
 from .ending import Cause, ExitFact
 
@@ -20,6 +22,8 @@ class StartFault(StrEnum):
     """The working directory, not the program, is what is not there."""
     UNUSABLE_ARGUMENTS = "unusable_arguments"
     """A NUL character, an empty list, or more than the system passes on."""
+    SANDBOX = "sandbox"
+    """The sandbox could not be made; the program was never tried."""
     NO_RESOURCES = "no_resources"
     """The machine is out of processes, memory or files."""
 
@@ -34,6 +38,17 @@ class StartFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class Offloaded:
+    """The file that holds the whole output, redacted. `complete` False: the file was cut at
+    `bytes` (its own limit, or the disk was full: `problem`)."""
+
+    path: str
+    bytes: int
+    complete: bool = True
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Execution:
     """One process from start to end.
 
@@ -42,7 +57,7 @@ class Execution:
     left behind still held an output pipe, or that reading was stopped: output may be incomplete.
     `leftovers` counts processes of its group that it left behind when it ended by itself; they
     were ended. `stdin_taken` counts the bytes of standard input that were passed on. `duration`
-    is in seconds.
+    is in seconds. `containment` is what was verified to hold it.
     """
 
     exit: ExitFact = field(default_factory=ExitFact)
@@ -54,3 +69,5 @@ class Execution:
     drained: bool = True
     leftovers: int = 0
     stdin_taken: int = 0
+    containment: Containment = field(default_factory=Containment)
+    offloaded: Offloaded | None = None

@@ -36,8 +36,9 @@ class Facts:
     """What is known about a call, typed. Everything here that matters is in the text as well.
 
     `duration` is in seconds. `redactions` counts by rule name. `sandbox` is the level really in
-    force (`none` when there is none). `source` holds where an answer came from (context,
-    namespace, identity, ...). `detail` is the tool's own JSON, its keys documented by the tool.
+    force (`none` when there is none), `containment` what else holds the process (`limits`,
+    `account`, `network`, `gaps`; `truepenny.sandbox.level.Containment.facts`).
+    `source` holds where an answer came from (context, namespace, identity, ...). `detail` is the tool's own JSON, its keys documented by the tool.
     """
 
     duration: float = 0.0
@@ -45,6 +46,7 @@ class Facts:
     redactions: Mapping[str, int] = field(default_factory=dict[str, int])
     bytes: ByteCounts = field(default_factory=ByteCounts)
     sandbox: str = "none"
+    containment: Mapping[str, str] = field(default_factory=dict[str, str])
     exit: ExitFact | None = None
     cause: Cause | None = None
     leg: Leg | None = None

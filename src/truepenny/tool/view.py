@@ -38,7 +38,7 @@ def _header(result: Result, call_id: str) -> Iterator[str]:
         first.append(f"reason {facts.reason}")
     if facts.exit:
         first.extend(_exit(facts))
-        first.append(f"sandbox {facts.sandbox}")
+        first.append(_contained(facts))
     first.append(f"{facts.duration:.2f} s")
     first.append(facts.completeness.state)
     yield " | ".join(first)
@@ -68,6 +68,11 @@ def _exit(facts: Facts) -> Iterator[str]:
         yield f"effective exit {'unknown' if status.effective is None else status.effective}"
     if status.stages is not None:
         yield "stages " + ",".join(map(str, status.stages))
+
+
+def _contained(facts: Facts) -> str:
+    words = [f"{name} {value}" for name, value in facts.containment.items()]
+    return f"sandbox {facts.sandbox}" + (f" ({'; '.join(words)})" if words else "")
 
 
 def _missing(completeness: Completeness) -> str:
@@ -110,6 +115,7 @@ def to_json(result: Result) -> dict[str, Any]:
                 "offloaded": sizes.offloaded, "offload_path": sizes.offload_path,
             },
             "sandbox": facts.sandbox,
+            "containment": dict(facts.containment),
             "exit": None if facts.exit is None else {
                 "observed": facts.exit.observed, "effective": facts.exit.effective,
                 "signal": facts.exit.signal,

@@ -1,0 +1,73 @@
+"""What one start of a process needs to be held: words before its own, descriptors, a step in the
+thread that starts it, and what it reports back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from .level import Containment
+
+
+class Refused(StrEnum):
+    """Why the program did not start inside."""
+
+    SANDBOX = "sandbox"
+    """The sandbox itself could not be made; the program was never tried."""
+    MISSING = "missing"
+    NOT_EXECUTABLE = "not_executable"
+
+
+@dataclass(frozen=True, slots=True)
+class NotStarted:
+    """The account of a start that failed behind our own words; `message` is one line."""
+
+    why: Refused
+    message: str
+
+
+class TaskGroup(ABC):
+    """All processes of one run, wherever they hid: a control group. Made before the start."""
+
+    @abstractmethod
+    def holds(self, pid: int) -> bool:
+        """Whether the process is really in it."""
+
+    @abstractmethod
+    def members(self) -> tuple[int, ...]:
+        """The living processes in it."""
+
+    @abstractmethod
+    def kill(self) -> None:
+        """Kill every member, also those that fork meanwhile. Does not wait."""
+
+    @abstractmethod
+    def out_of_memory(self) -> bool:
+        """Whether the kernel killed a member for memory. Ask before `remove`."""
+
+    @abstractmethod
+    def remove(self) -> bool:
+        """Remove the empty group; return whether nothing of it is left."""
+
+
+@dataclass(slots=True)
+class Confinement:
+    """One start. `argv` gets the program's own words and returns all of them.
+
+    `descriptors` are passed on under their own numbers. `before_start` runs in a thread of its own
+    that then starts the process and ends (Landlock and system call filters are per thread and
+    inherited): None where nothing is needed. `verdict` is asked once, after the end, with the exit
+    code and the first bytes of standard error: did the program start at all? `close` gives
+    everything back; call it exactly once, after the end.
+    """
+
+    containment: Containment
+    argv: Callable[[tuple[str, ...]], tuple[str, ...]]
+    cwd: str | None
+    descriptors: tuple[int, ...] = ()
+    before_start: Callable[[], None] | None = None
+    group: TaskGroup | None = None
+    verdict: Callable[[int | None, str], NotStarted | None] = lambda code, stderr: None
+    close: Callable[[], None] = lambda: None

@@ -1,0 +1,53 @@
+"""The folder that tools work in, with everything that a tool needs to run something there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from truepenny.config.settings import SandboxSettings, WorkspaceSettings
+from truepenny.sandbox.plan import Mount, Profile
+from truepenny.sandbox.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from truepenny.execute.background.runs import BackgroundRuns
+
+
+@dataclass(slots=True)
+class Workspace:
+    """One folder of one user.
+
+    `root` is absolute and resolved. `state` is a private folder of ours, outside `root`, for
+    whatever runs leave (outputs, script runs). `env` is our own environment, from which the clean
+    one of commands is made. `runs` is the registry of background commands of this session.
+    """
+
+    root: Path
+    state: Path
+    env: Mapping[str, str]
+    sandbox_settings: SandboxSettings
+    settings: WorkspaceSettings
+    runs: BackgroundRuns
+
+    def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Return the whole environment of a command: clean, with `more` on top."""
+        from truepenny.sandbox.credential.environment import clean_environment
+
+        return clean_environment(self.env, self.root) | dict(more or {})
+
+    def sandbox(self, profile: Profile, mounts: Sequence[Mount] = ()) -> Sandbox:
+        """Return the sandbox for one run, with further mounts after the plan's own.
+
+        Raises ConfigurationError for a setting that cannot be followed, CouldNotRun where nothing
+        on this machine can hold a process and the settings do not say `none`.
+        """
+        from truepenny.sandbox.account import account_for
+        from truepenny.sandbox.choice import open_sandbox
+        from truepenny.sandbox.planning import plan_for
+
+        settings = self.sandbox_settings
+        account = account_for(self.root, settings.account)
+        plan = plan_for(profile, self.root, account, settings, mounts=mounts)
+        return open_sandbox(plan, settings.level)
