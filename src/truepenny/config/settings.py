@@ -277,7 +277,7 @@ class SandboxSettings(Section):
     account: str | None = Field(
         default=None,
         min_length=1,
-        description="Account of commands when we are root; not set: the folder's owner or `nobody`.",
+        description="Account of commands when we are root; not set: the folder's owner, `nobody`.",
     )
     network: Literal["none", "proxy", "host"] = Field(
         default="none", description="Network inside; `proxy` reaches only `allow_hosts`."
