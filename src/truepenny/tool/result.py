@@ -38,7 +38,8 @@ class Facts:
     `duration` is in seconds. `redactions` counts by rule name. `sandbox` is the level really in
     force (`none` when there is none), `containment` what else holds the process (`limits`,
     `account`, `network`, `gaps`; `truepenny.sandbox.level.Containment.facts`).
-    `source` holds where an answer came from (context, namespace, identity, ...). `detail` is the tool's own JSON, its keys documented by the tool.
+    `source` holds where an answer came from (context, namespace, identity, ...).
+    `detail` is the tool's own JSON, its keys documented by the tool.
     """
 
     duration: float = 0.0
