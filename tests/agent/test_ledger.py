@@ -14,6 +14,7 @@ from truepenny.agent.sessions import SessionStore
 from truepenny.model.message import Text
 from truepenny.text.redact import Redactor
 from truepenny.tool.admission import Policy
+from truepenny.tool.autonomy import Autonomy
 from truepenny.tool.contract import CallContext, Tool
 from truepenny.tool.outcome import Outcome
 from truepenny.tool.result import Facts, Result
@@ -31,7 +32,10 @@ async def ledger_of(root: Path) -> Path:
         says("done"),
     ]
     tools = (ECHO, SLOW_WRITE, BOOM)
-    async with agent_with(root, script, *tools, policy=Policy(read_only=True)) as (agent, _):
+    async with agent_with(root, script, *tools, policy=Policy(autonomy=Autonomy.READ_ONLY)) as (
+        agent,
+        _,
+    ):
         await collect(agent)
         return agent.session.folder / "ledger.jsonl"
 

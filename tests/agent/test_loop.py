@@ -26,6 +26,7 @@ from truepenny.model.message import (
 from truepenny.model.usage import Usage
 from truepenny.text.redact import Redactor
 from truepenny.tool.admission import Policy
+from truepenny.tool.autonomy import Autonomy
 from truepenny.tool.contract import Tool
 from truepenny.tool.outcome import Outcome
 from truepenny.tool.result import Result
@@ -380,7 +381,7 @@ async def test_no_event_and_no_file_holds_a_secret(tmp_path: Path) -> None:
 
 async def test_read_only_refuses_what_writes(tmp_path: Path) -> None:
     script = [calls(("c1", "write", {})), says("could not")]
-    policy = Policy(read_only=True, human=True)
+    policy = Policy(autonomy=Autonomy.READ_ONLY, human=True)
     async with agent_with(tmp_path, script, SLOW_WRITE, policy=policy) as (agent, _):
         events = await collect(agent)
     [done] = of_type(events, ev.ToolFinished)

@@ -17,6 +17,7 @@ from truepenny.diagnose import tools
 from truepenny.diagnose.cluster import Clusters
 from truepenny.text.redact import Redactor
 from truepenny.tool.admission import Admission, Policy
+from truepenny.tool.autonomy import Autonomy
 from truepenny.tool.contract import CallContext
 from truepenny.tool.invoke import invoke
 from truepenny.tool.registry import Registry
@@ -82,7 +83,7 @@ async def test_no_read_shows_one_in_text_or_facts(tmp_path: Path) -> None:
     outcomes: list[str] = []
     with PracticeCluster(World.load("secrets-everywhere")) as cluster:
         clusters = Clusters.from_kubeconfig(cluster.kubeconfig, env=dict(os.environ))
-        registry, admission = Registry(tools(clusters)), Admission(Policy(read_only=True))
+        registry, admission = Registry(tools(clusters)), Admission(Policy(autonomy=Autonomy.READ_ONLY))
         context = CallContext("u", "s", "call_1", tmp_path, Redactor())
         room = anyio.CapacityLimiter(3)
 

@@ -120,7 +120,7 @@ def test_a_stray_variable_is_warned_about_and_foreign_ones_are_not(place: Place)
         ("[run]\nmax_turns = 'ten'\n", "2:1", "run.max_turns", "'ten'"),
         ("[run]\nmax_turns = 0\n", "2:1", "run.max_turns", "0"),
         ("[run]\nmax_turns = true\n", "2:1", "run.max_turns", "true"),
-        ("[run]\nread_only = 'yes'\n", "2:1", "run.read_only", "'yes'"),
+        ("[run]\nautonomy = 'wild'\n", "2:1", "run.autonomy", "'wild'"),
         ("[run]\n\ntimeout = inf\n", "3:1", "run.timeout", "inf"),
         ("[run]\ntimeout = nan\n", "2:1", "run.timeout", "nan"),
         ("run = 3\n", "1:1", "run", "3"),
@@ -230,7 +230,7 @@ def test_a_literal_secret_in_a_readable_file_is_warned_about(place: Place) -> No
 def test_environment_values_are_read_by_type(place: Place) -> None:
     place.write("[providers.my-vllm]\nwire = 'openai_chat'\nbase_url = 'http://h/v1'\n")
     env = {
-        "TRUEPENNY_RUN__READ_ONLY": "Yes",
+        "TRUEPENNY_RUN__AUTONOMY": "full-auto",
         "TRUEPENNY_RUN__TIMEOUT": "1.5",
         "TRUEPENNY_REDACT__VALUES": "env:A, file:/b",
         "TRUEPENNY_REDACT__RULES": '[{"name": "a", "anchor": "ab", "pattern": "b", "extra": 1}]',
@@ -241,7 +241,7 @@ def test_environment_values_are_read_by_type(place: Place) -> None:
     }
     loaded = place.load(env)
     settings = loaded.settings
-    assert settings.run.read_only is True
+    assert settings.run.autonomy == "full-auto"
     assert settings.run.timeout == 1.5
     assert [value.get_secret_value() for value in settings.redact.values] == ["env:A", "file:/b"]
     assert settings.redact.rules[0].pattern == "b"

@@ -14,6 +14,7 @@ from truepenny.diagnose.kubectl import judge, kubectl_tool
 from truepenny.execute.ending import Outcome
 from truepenny.text.redact import Redactor
 from truepenny.tool.admission import Admission, Policy
+from truepenny.tool.autonomy import Autonomy
 from truepenny.tool.contract import CallContext
 from truepenny.tool.decision import Verdict
 from truepenny.tool.invoke import Invocation, invoke
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.anyio
 async def call(clusters: Clusters, arguments: Mapping[str, Any], scratch: Path) -> Invocation:
     registry = Registry((kubectl_tool(clusters),))
     context = CallContext("user", "session", "call_1", scratch, Redactor())
-    admission = Admission(Policy(read_only=True))
+    admission = Admission(Policy(autonomy=Autonomy.READ_ONLY))
     return await invoke("kubectl", arguments, context, registry, admission)
 
 

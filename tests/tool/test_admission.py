@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truepenny.tool.admission import Admission, Policy
+from truepenny.tool.autonomy import VERDICTS, Autonomy
 from truepenny.tool.contract import ActionClass
 from truepenny.tool.decision import ALLOW, Decision, Verdict, deny
 
@@ -53,9 +54,45 @@ def test_a_read_only_session_never_lets_another_class_through(
     action_class: ActionClass, human: bool, own: Decision
 ) -> None:
     decision = decide(
-        Policy(read_only=True, human=human), action_class=action_class, judge=lambda _: own
+        Policy(autonomy=Autonomy.READ_ONLY, human=human),
+        action_class=action_class,
+        judge=lambda _: own,
     )
     if action_class is not ActionClass.READ:
         assert decision.verdict is Verdict.DENY
     if own.verdict is Verdict.DENY:
         assert decision.verdict is Verdict.DENY
+
+
+@given(st.sampled_from(ActionClass), st.booleans())
+def test_a_wider_level_never_takes_back_what_a_narrower_one_gave(
+    action_class: ActionClass, human: bool
+) -> None:
+    strict = [Verdict.DENY, Verdict.ASK, Verdict.ALLOW]
+    levels = [
+        decide(Policy(autonomy=level, human=human), action_class=action_class).verdict
+        for level in Autonomy
+    ]
+    assert [strict.index(one) for one in levels] == sorted(strict.index(one) for one in levels)
+
+
+def test_every_class_has_a_row() -> None:
+    assert set(VERDICTS) == set(ActionClass)
+
+
+def test_nothing_of_the_system_changes_unasked() -> None:
+    for level in Autonomy:
+        for human in (True, False):
+            decision = decide(
+                Policy(autonomy=level, human=human), action_class=ActionClass.SYSTEM_MODIFY
+            )
+            assert decision.verdict is not Verdict.ALLOW
+
+
+def test_a_denial_names_the_level_that_would_let_it_through() -> None:
+    policy = Policy(autonomy=Autonomy.AUTO_EDIT)
+    assert decide(policy, action_class=ActionClass.WRITE).verdict is Verdict.ALLOW
+    denied = decide(policy, action_class=ActionClass.EXECUTE)
+    assert (denied.reason, "--autonomy full-auto" in denied.hint) == ("nobody_to_ask", True)
+    never = decide(policy, action_class=ActionClass.GIT_DESTRUCTIVE)
+    assert (never.verdict, never.reason) == (Verdict.DENY, "never_allowed")

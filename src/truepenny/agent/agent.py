@@ -25,6 +25,7 @@ from truepenny.system.clock import Clock, SystemClock
 from truepenny.system.ids import Ids, RandomIds
 from truepenny.text.redact import Redactor
 from truepenny.tool.admission import Admission
+from truepenny.tool.autonomy import Autonomy
 from truepenny.tool.invoke import Ask
 from truepenny.tool.registry import Registry
 
@@ -62,7 +63,8 @@ class Agent:
         ask: Ask | None = None,
     ) -> None:
         if system_prompt is None:
-            system_prompt = default_system_prompt(read_only=admission.policy.read_only)
+            reads = admission.policy.autonomy is Autonomy.READ_ONLY
+            system_prompt = default_system_prompt(read_only=reads)
         redactor = redactor or Redactor()
         self.session = session
         self.setup = Setup(

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from truepenny.agent.session import Session
     from truepenny.diagnose.cluster import Clusters
     from truepenny.model.request import Model
+    from truepenny.tool.admission import Policy
+    from truepenny.tool.invoke import Ask
+    from truepenny.workspace.workspace import Workspace
 
 
 LONGEST_LINE = 300
@@ -22,25 +25,27 @@ def assemble(
     model: Model,
     clusters: Clusters,
     session: Session,
+    policy: Policy,
     *,
     max_turns: int | None = None,
-    read_only: bool = False,
+    workspace: Workspace | None = None,
+    ask: Ask | None = None,
 ) -> Agent:
-    """Return an agent over the clusters; the caller closes model and session.
+    """Return an agent over the clusters and the workspace; the caller closes model and session.
 
-    Nobody is there to be asked: what needs approval is denied.
+    Without `ask` nobody is there: what needs approval is denied.
     """
     from truepenny.agent.agent import Agent
     from truepenny.agent.limits import Limits
     from truepenny.agent.prompt import system_prompt
-    from truepenny.tool.admission import Admission, Policy
+    from truepenny.tool.admission import Admission
+    from truepenny.tool.autonomy import Autonomy
 
     settings = bench.settings
-    read_only = read_only or settings.run.read_only
     return Agent(
         model=model,
-        registry=bench.registry(clusters),
-        admission=Admission(Policy(read_only=read_only)),
+        registry=bench.registry(clusters, workspace),
+        admission=Admission(policy),
         session=session,
         limits=Limits(
             max_turns=max_turns or settings.run.max_turns,
@@ -50,14 +55,18 @@ def assemble(
             temperature=settings.model.temperature,
             effort=settings.model.effort,
         ),
-        system_prompt=system_prompt(environment=environment(clusters), read_only=read_only),
+        system_prompt=system_prompt(
+            environment=environment(clusters, workspace),
+            read_only=policy.autonomy is Autonomy.READ_ONLY,
+        ),
         clock=bench.clock,
         ids=bench.ids,
         redactor=bench.redactor,
+        ask=ask,
     )
 
 
-def environment(clusters: Clusters) -> str:
+def environment(clusters: Clusters, workspace: Workspace | None = None) -> str:
     """Return what the model is told about where it is.
 
     Names and descriptions come from files that others may write (a generated kubeconfig): each is
@@ -69,11 +78,14 @@ def environment(clusters: Clusters) -> str:
         + (" (people depend on it)" if cluster.production else "")
         for cluster in clusters
     ]
-    return "\n".join(["Clusters you can reach:", *lines] if lines else ["No cluster is bound."])
+    told = ["Clusters you can reach:", *lines] if lines else ["No cluster is bound."]
+    if workspace is not None:
+        told.append(f"Your workspace, the only folder that you can change: {_line(workspace.root)}")
+    return "\n".join(told)
 
 
-def _line(text: str) -> str:
+def _line(text: object) -> str:
     from truepenny.text.control import strip_control
 
-    line = " ".join(strip_control(text).split())
+    line = " ".join(strip_control(str(text)).split())
     return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"

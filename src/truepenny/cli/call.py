@@ -10,13 +10,17 @@ import click
 
 from truepenny.system.scratch import scratch_folder
 
+from .approve import ask, somebody_is_there
 from .failure import COULD_NOT_RUN, USAGE
 from .interruptible import run as run_interruptible
 from .place import Place
 from .terminal import Progress, json_text, plain
+from .work import Work, open_workspace
 from .workbench import Workbench
 
 if TYPE_CHECKING:
+    from truepenny.tool.contract import Tool
+    from truepenny.tool.decision import Decision
     from truepenny.tool.outcome import Outcome
     from truepenny.tool.result import Result
 
@@ -24,20 +28,26 @@ REFUSED = 4
 
 
 def call(
-    bench: Workbench, reached: Place, name: str, arguments: Mapping[str, Any], read_only: bool
+    bench: Workbench, reached: Place, name: str, arguments: Mapping[str, Any], work: Work
 ) -> Result:
     """Call a tool and return its result; scratch files live until the process ends."""
-    return run_interruptible(_call, bench, reached, name, arguments, read_only)
+    return run_interruptible(_call, bench, reached, name, arguments, work)
 
 
 async def _call(
-    bench: Workbench, reached: Place, name: str, arguments: Mapping[str, Any], read_only: bool
+    bench: Workbench, reached: Place, name: str, arguments: Mapping[str, Any], work: Work
 ) -> Result:
-    from truepenny.tool.admission import Admission, Policy
+    from truepenny.tool.admission import Admission
     from truepenny.tool.contract import CallContext
     from truepenny.tool.invoke import invoke
 
     progress = Progress()
+    human = somebody_is_there()
+
+    async def asking(tool: Tool, arguments: Mapping[str, Any], decision: Decision) -> bool:
+        progress.clear()
+        return await ask(tool, arguments, decision)
+
     progress.show(f"{name} …")
     with scratch_folder("call") as scratch:
         context = CallContext(
@@ -49,11 +59,15 @@ async def _call(
             clock=bench.clock,
             progress=lambda line: progress.show(f"{name}: {line}"),
         )
-        done = await invoke(
-            name, arguments, context, bench.registry(reached.clusters), Admission(
-                Policy(read_only=read_only)
-            ),
-        )  # fmt: skip
+        async with open_workspace(bench, work) as workspace:
+            done = await invoke(
+                name,
+                arguments,
+                context,
+                bench.registry(reached.clusters, workspace),
+                Admission(work.policy(bench, human=human)),
+                asking if human else None,
+            )
     progress.clear()
     return done.result
 

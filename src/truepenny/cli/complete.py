@@ -74,11 +74,10 @@ def _settings() -> Iterable[str]:
 
 
 def _tools() -> Iterable[str]:
-    from truepenny.diagnose.cluster import Clusters
-
+    from .work import every_tool
     from .workbench import Workbench
 
-    return Workbench().registry(Clusters()).names
+    return every_tool(Workbench()).names
 
 
 cluster = completing(_clusters)

@@ -93,6 +93,8 @@ async def _answer(bench: Workbench, name: str | None, question: Question) -> Ans
     from truepenny.agent.stop import StopKind
     from truepenny.errors import CouldNotRun
     from truepenny.evaluate.answer import Answer
+    from truepenny.tool.admission import Policy
+    from truepenny.tool.autonomy import Autonomy
 
     from .place import practice
 
@@ -106,7 +108,9 @@ async def _answer(bench: Workbench, name: str | None, question: Question) -> Ans
         store = SessionStore(state, bench.user, clock=bench.clock, redactor=bench.redactor)
         session = await store.create({"origin": "evaluate"})
         try:
-            async with assemble(bench, model, reached.clusters, session, read_only=True) as agent:
+            async with assemble(
+                bench, model, reached.clusters, session, Policy(autonomy=Autonomy.READ_ONLY)
+            ) as agent:
                 async for event in agent.run(question.prompt):
                     if isinstance(event, ToolStarted):
                         calls.add(event.call)

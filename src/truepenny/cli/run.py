@@ -13,12 +13,14 @@ import click
 from truepenny.errors import ConfigurationError, UsageError
 
 from . import complete
+from .approve import ask, somebody_is_there
 from .assemble import assemble
 from .failure import COULD_NOT_RUN, Finished, say
 from .interruptible import ends
 from .place import Place, place, place_options
 from .standard_input import read_piped
 from .terminal import json_text
+from .work import Work, open_workspace, work_options
 from .workbench import Workbench
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ EXAMPLE = 'Example: truepenny run "Why is checkout failing?"'
     help="Model to use, e.g. provider/model.",
 )
 @place_options
-@click.option("--read-only", is_flag=True, help="Refuse every tool that changes anything.")
+@work_options
 @click.option(
     "--session",
     metavar="ID",
@@ -62,7 +64,8 @@ def run(
     cluster: str | None,
     demo: str | None,
     faults: tuple[str, ...],
-    read_only: bool,
+    workspace: str | None,
+    autonomy: str | None,
     session: str | None,
     max_turns: int | None,
     piped: bool | None,
@@ -91,9 +94,8 @@ def run(
             )
         if reached.notice:
             say(reached.notice)
-        code = anyio.run(
-            _run, bench, chosen, reached, question, session, max_turns, read_only, as_json
-        )
+        work = Work(workspace, autonomy)
+        code = anyio.run(_run, bench, chosen, reached, question, session, max_turns, work, as_json)
     raise Finished(code)
 
 
@@ -144,18 +146,27 @@ async def _run(
     question: str,
     session_id: str | None,
     max_turns: int | None,
-    read_only: bool,
+    work: Work,
     as_json: bool,
 ) -> int:
     about = {"origin": "cli", "scenario": reached.scenario}
     store = bench.sessions
     opened = await (store.open(session_id) if session_id else store.create(about))
     try:
-        made = assemble(
-            bench, model, reached.clusters, opened, max_turns=max_turns, read_only=read_only
-        )
-        async with made as agent:
-            return await _shown(agent, opened, question, as_json)
+        async with open_workspace(bench, work) as workspace:
+            human = somebody_is_there() and not as_json
+            made = assemble(
+                bench,
+                model,
+                reached.clusters,
+                opened,
+                work.policy(bench, human=human),
+                max_turns=max_turns,
+                workspace=workspace,
+                ask=ask if human else None,
+            )
+            async with made as agent:
+                return await _shown(agent, opened, question, as_json)
     finally:
         with anyio.CancelScope(shield=True):
             await opened.close()

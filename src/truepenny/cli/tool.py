@@ -18,16 +18,15 @@ from .call import exit_code, show
 from .failure import Finished, say
 from .place import place, place_options
 from .terminal import json_text, table
+from .work import Work, every_tool, needs_folder, work_options
 from .workbench import Workbench
 
 CALL_EXAMPLE = """truepenny tool call --demo checkout-oom kubectl '{"args": ["get", "nodes"]}'"""
 
 
 def _registry() -> Any:
-    from truepenny.diagnose.cluster import Clusters
-
-    # What tools there are does not depend on the clusters they would reach.
-    return Workbench().registry(Clusters())
+    # What tools there are depends on neither clusters nor folder.
+    return every_tool(Workbench())
 
 
 @click.group(epilog="Example: truepenny tool list")
@@ -77,7 +76,7 @@ def describe(name: str, as_json: bool) -> None:
 @click.argument("arguments", metavar="[JSON]", default="{}")
 @click.argument("rest", nargs=-1, metavar="")
 @place_options
-@click.option("--read-only", is_flag=True, help="Refuse every tool that changes anything.")
+@work_options
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as one JSON object.")
 def call(
     name: str,
@@ -86,12 +85,13 @@ def call(
     cluster: str | None,
     demo: str | None,
     faults: tuple[str, ...],
-    read_only: bool,
+    workspace: str | None,
+    autonomy: str | None,
     as_json: bool,
 ) -> None:
     """Call NAME with a JSON object of arguments and print what a model would read.
 
-    Nobody is asked: a call that needs approval is refused (exit 4).
+    A call that needs approval asks at the terminal; where nobody is there, it is refused (exit 4).
     """
     if rest:
         words = json.dumps({"args": [arguments, *rest]}, ensure_ascii=False)
@@ -101,14 +101,20 @@ def call(
             remedy=f"Write it like this: truepenny tool call kubectl {shlex.quote(words)}",
         )
     given = _object(arguments)
-    bench = Workbench()
+    bench, work = Workbench(), Work(workspace, autonomy)
     registry = _registry()
     if registry.get(name) is None:
         raise _unknown(name, registry)
+    if work.root(bench) is None and needs_folder(bench, name):
+        raise UsageError(
+            f"{name} works in a folder, and none is bound",
+            where="--workspace",
+            remedy=f"Name one: truepenny tool call --workspace . {name} …",
+        )
     with place(bench, cluster, demo, faults) as reached:
         if reached.notice:
             say(reached.notice)
-        result = call_tool(bench, reached, name, given, read_only)
+        result = call_tool(bench, reached, name, given, work)
     show(result, as_json)
     raise Finished(exit_code(result.outcome))
 

@@ -7,6 +7,7 @@ import click
 from .call import call, exit_code, show
 from .failure import COULD_NOT_RUN, Finished, say
 from .place import place, place_options
+from .work import Work
 from .workbench import Workbench
 
 
@@ -40,7 +41,7 @@ def triage(
             say(reached.notice)
         given = {"namespace": namespace, "object": target}
         arguments = {name: value for name, value in given.items() if value}
-        result = call(bench, reached, "triage", arguments, read_only=True)
+        result = call(bench, reached, "triage", arguments, Work(autonomy="read-only"))
     show(result, as_json, body_only=True)
     code = exit_code(result.outcome)
     if strict and not code:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from truepenny.model.request import Model
     from truepenny.text.redact import Redactor
     from truepenny.tool.registry import Registry
+    from truepenny.workspace.workspace import Workspace
 
 
 class Workbench:
@@ -76,16 +77,21 @@ class Workbench:
 
         return Clusters.from_settings(self.settings, self.env, self.directories)
 
-    def registry(self, clusters: Clusters) -> Registry:
-        """The tools over the given clusters."""
+    def registry(self, clusters: Clusters, workspace: Workspace | None = None) -> Registry:
+        """The tools over the given clusters, and those of a workspace where one is open.
+
+        What runs in a workspace has limits of its own: a script may take hours.
+        """
         from truepenny.diagnose import tools
         from truepenny.tool.registry import Registry
+        from truepenny.workspace import tools as workspace_tools
 
         longest = self.settings.run.tool_timeout
-        return Registry(
+        readers = [
             replace(tool, timeout=min(tool.timeout, longest))
             for tool in tools(clusters, max_bytes=self.settings.output.max_bytes)
-        )
+        ]
+        return Registry([*readers, *(workspace_tools(workspace) if workspace else ())])
 
     def model(self, name: str | None) -> Model:
         """The model of a name; see `truepenny.model.catalog.resolve`."""

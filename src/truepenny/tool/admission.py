@@ -1,6 +1,7 @@
 """The one admission that every call passes (architecture, law 2).
 
-Order, strongest first: a denied name, a whitelist, the tool's own rules, read-only, approval.
+Order, strongest first: a denied name, a whitelist, the tool's own rules, the level of autonomy,
+approval.
 A later step can only narrow what an earlier one let through.
 """
 
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .autonomy import Autonomy, verdict
 from .contract import ActionClass, Tool
 from .decision import ALLOW, Decision, Verdict, deny
 
@@ -22,7 +24,7 @@ class Policy:
     whether somebody is there to be asked; without, ask becomes deny.
     """
 
-    read_only: bool = False
+    autonomy: Autonomy = Autonomy.SUGGEST
     allow: frozenset[str] | None = None
     deny: frozenset[str] = frozenset()
     human: bool = False
@@ -48,19 +50,29 @@ class Admission:
         own = tool.judge(arguments) if tool.judge else ALLOW
         if own.verdict is Verdict.DENY:
             return own
-        if policy.read_only and tool.action_class is not ActionClass.READ:
+        level = verdict(tool.action_class, policy.autonomy)
+        if level is Verdict.DENY:
             return deny(
-                "read_only",
-                f"{tool.name} is of class {tool.action_class}; this session only reads",
-                rule="policy.read_only",
+                "read_only" if policy.autonomy is Autonomy.READ_ONLY else "never_allowed",
+                f"{tool.name} is of class {tool.action_class}; this session is {policy.autonomy}",
+                rule="policy.autonomy",
             )
-        if tool.action_class is ActionClass.READ and own.verdict is Verdict.ALLOW:
+        if level is Verdict.ALLOW and own.verdict is Verdict.ALLOW:
             return ALLOW
         if not policy.human:
             return deny(
                 "nobody_to_ask",
                 f"{tool.name} ({tool.action_class}) needs a person's approval; none is here",
-                rule=own.rule or "policy.human",
-                hint="run it in an interactive session",
+                rule=own.rule or "policy.autonomy",
+                hint=_hint(tool.action_class, own),
             )
-        return Decision(Verdict.ASK, own.reason or "needs_approval", own.rule or "action_class")
+        return Decision(Verdict.ASK, own.reason or "needs_approval", own.rule or "policy.autonomy")
+
+
+def _hint(action_class: ActionClass, own: Decision) -> str:
+    """Return how a person may let it through: a wider level if one would, else their presence."""
+    if own.verdict is Verdict.ALLOW:
+        for autonomy in Autonomy:
+            if verdict(action_class, autonomy) is Verdict.ALLOW:
+                return f"a person can allow it with --autonomy {autonomy}"
+    return "run it in an interactive session"

@@ -20,6 +20,7 @@ from truepenny.model.message import AssistantMessage, Message, ToolCall, ToolRes
 from truepenny.model.request import ModelRequest
 from truepenny.text.redact import Redactor
 from truepenny.tool.admission import Admission, Policy
+from truepenny.tool.autonomy import Autonomy
 from truepenny.tool.contract import CallContext
 from truepenny.tool.invoke import invoke
 from truepenny.tool.registry import Registry
@@ -71,7 +72,7 @@ async def _answer(
 
     async def run(call: ToolCall) -> None:
         context = CallContext("me", "s", call.id, scratch, Redactor())
-        admission = Admission(Policy(read_only=True))
+        admission = Admission(Policy(autonomy=Autonomy.READ_ONLY))
         done = await invoke(call.name, call.arguments or {}, context, registry, admission)
         content = model_content(done.result, call.id)
         found[call.id] = ToolResultMessage(call.id, call.name, content, done.result.outcome.failed)

@@ -19,6 +19,7 @@ from truepenny.diagnose.triage.report import REPORT_BYTES
 from truepenny.diagnose.triage.tool import triage_tool
 from truepenny.text.redact import Redactor
 from truepenny.tool.admission import Admission, Policy
+from truepenny.tool.autonomy import Autonomy
 from truepenny.tool.contract import CallContext
 from truepenny.tool.invoke import invoke
 from truepenny.tool.outcome import Outcome
@@ -38,7 +39,7 @@ def practice(scenario: str, *faults: str) -> Iterator[Clusters]:
 async def call(clusters: Clusters, tmp_path: Path, **arguments: Any) -> Result:
     registry = Registry([triage_tool(clusters)])
     context = CallContext("me", "s", "call_1", tmp_path, Redactor())
-    admission = Admission(Policy(read_only=True))
+    admission = Admission(Policy(autonomy=Autonomy.READ_ONLY))
     return (await invoke("triage", arguments, context, registry, admission)).result
 
 

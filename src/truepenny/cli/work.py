@@ -1,0 +1,123 @@
+"""The options of commands that may change something: in which folder, and how much unasked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from truepenny.errors import ConfigurationError, UsageError
+from truepenny.system.directories import ensure
+from truepenny.system.scope import UserScope
+
+from .workbench import Workbench
+
+if TYPE_CHECKING:
+    from truepenny.tool.admission import Policy
+    from truepenny.tool.registry import Registry
+    from truepenny.workspace.workspace import Workspace
+
+LEVELS = ("read-only", "suggest", "auto-edit", "full-auto")
+
+NAME_DIGITS = 16
+"""Of the digest that names a folder's own state: enough that two of one user's never meet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a person said: the folder and the level of autonomy; None is the settings' own."""
+
+    folder: str | None = None
+    autonomy: str | None = None
+
+    def policy(self, bench: Workbench, *, human: bool = False) -> Policy:
+        """Return the policy of the session."""
+        from truepenny.tool.admission import Policy
+        from truepenny.tool.autonomy import Autonomy
+
+        level = self.autonomy or bench.settings.run.autonomy
+        return Policy(autonomy=Autonomy(level), human=human)
+
+    def root(self, bench: Workbench) -> Path | None:
+        """Return the folder, resolved; None where none is bound.
+
+        Raises UsageError or ConfigurationError for one that is no folder.
+        """
+        named = self.folder or bench.settings.workspace.path
+        if named is None:
+            return None
+        root = Path(named).expanduser().resolve()
+        if not root.is_dir():
+            message = f"{root} is no folder"
+            if self.folder:
+                raise UsageError(message, where="--workspace")
+            raise ConfigurationError(message, where="workspace.path")
+        return root
+
+
+@asynccontextmanager
+async def open_workspace(bench: Workbench, work: Work) -> AsyncGenerator[Workspace | None]:
+    """Open the folder with its background runs; they are ended with the context."""
+    root = work.root(bench)
+    if root is None:
+        yield None
+        return
+    made = _workspace(bench, root)
+    ensure(made.state)
+    async with made.runs:
+        yield made
+
+
+def every_tool(bench: Workbench) -> Registry:
+    """Return all tools there are, to be described and not called: bound to nothing."""
+    from truepenny.diagnose.cluster import Clusters
+
+    return bench.registry(Clusters(), _workspace(bench, Path("/nonexistent")))
+
+
+def needs_folder(bench: Workbench, name: str) -> bool:
+    """Whether a tool is one of those that only a folder brings."""
+    from truepenny.diagnose.cluster import Clusters
+
+    return bench.registry(Clusters()).get(name) is None
+
+
+def _workspace(bench: Workbench, root: Path) -> Workspace:
+    from truepenny.execute.background.runs import BackgroundRuns
+    from truepenny.workspace.workspace import Workspace
+
+    name = sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:NAME_DIGITS]
+    state = UserScope(bench.directories.state / "workspaces").path(bench.user, name)
+    settings = bench.settings
+    runs = BackgroundRuns(state / "background", settings.workspace.background)
+    return Workspace(root, state, bench.env, settings.sandbox, settings.workspace, runs)
+
+
+def work_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --workspace, --autonomy and --read-only to a command."""
+    for option in (
+        click.option(
+            "--read-only",
+            "autonomy",
+            flag_value="read-only",
+            help="Refuse every tool that changes anything: --autonomy read-only.",
+        ),
+        click.option(
+            "--autonomy",
+            type=click.Choice(LEVELS),
+            help="How much is done without asking a person.",
+        ),
+        click.option(
+            "--workspace",
+            metavar="FOLDER",
+            type=click.Path(),
+            help="Work in this folder: adds the tools that read, change and run things there.",
+        ),
+    ):
+        command = option(command)
+    return command
