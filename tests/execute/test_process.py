@@ -270,3 +270,14 @@ async def test_the_clock_of_a_run_is_wall_time() -> None:
     began = time.monotonic()
     done = await run(python("pass"))
     assert 0 < done.duration <= time.monotonic() - began
+
+async def test_a_descriptor_is_passed_on_under_its_own_number() -> None:
+    ours, theirs = os.pipe()
+    try:
+        code = f"import os; os.write({theirs}, b'here')"
+        done = await run(python(code, descriptors=(theirs,)))
+        assert done.exit.observed == 0
+        assert os.read(ours, 10) == b"here"
+    finally:
+        os.close(ours)
+        os.close(theirs)

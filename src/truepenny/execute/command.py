@@ -41,7 +41,8 @@ class Command:
     none. Without a `redactor` the captured text is as it was written: the caller sanitizes and
     redacts it. Without a `sandbox` it has all rights of this account. `offload` is a new file that
     takes the whole text of both streams, redacted, in the order it came, when something had to be
-    left out of what is kept; it is removed again when nothing was.
+    left out of what is kept; it is removed again when nothing was. `descriptors` are passed on
+    under their own numbers; the caller keeps and closes its copies.
     """
 
     argv: tuple[str, ...]
@@ -53,3 +54,4 @@ class Command:
     redactor: Redactor | None = None
     sandbox: Sandbox | None = None
     offload: Path | None = None
+    descriptors: tuple[int, ...] = ()

@@ -102,6 +102,7 @@ def _spawn(command: Command, program: str) -> Started:
             cwd=command.cwd,
             env=dict(command.env),
             start_new_session=True,
+            pass_fds=command.descriptors,
         )
     except BaseException:
         for descriptor in ours:
