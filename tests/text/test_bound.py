@@ -78,6 +78,17 @@ def test_pieces_give_what_the_whole_gives(text: str, limit: Limits, places: list
     assert keeper.finish() == bound(text, limit)
 
 
+@given(texts, st.integers(0, 200), st.integers(0, 200), st.integers(1, 50))
+def test_a_tighter_bound_at_the_end_is_the_one_from_the_start(
+    text: str, one: int, other: int, step: int
+) -> None:
+    tight, wide = Limits(bytes=min(one, other)), Limits(bytes=max(one, other))
+    keeper = HeadTail(wide)
+    for at in range(0, len(text), step):
+        keeper.feed(text[at : at + step])
+    assert keeper.finish(tight) == bound(text, tight)
+
+
 def test_many_small_pieces_beyond_the_slack() -> None:
     text = "".join(f"line {number}\n" for number in range(5000))
     for limit in (Limits(bytes=500), Limits(lines=10), Limits(chars=300, lines=4)):

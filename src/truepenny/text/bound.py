@@ -94,8 +94,16 @@ class HeadTail:
             self._head = [_prefix(whole, self._limits)]
             self._keep_tail(whole)
 
-    def finish(self) -> Bounded:
-        """Return the bounded text; call it once, at the end."""
+    def finish(self, within: Limits | None = None) -> Bounded:
+        """Return the bounded text; call it once, at the end.
+
+        `within` is a tighter bound that was not known before, in the same units: the answer is
+        the one that it would have given from the start.
+        """
+        if within is not None:
+            if not self._over:
+                return bound("".join(self._head), within)
+            self._limits = within
         lines = self._newlines + self._ends_open
         if not self._over:
             text = "".join(self._head)
