@@ -4,7 +4,7 @@ thread that starts it, and what it reports back."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -54,7 +54,10 @@ class TaskGroup(ABC):
 
 @dataclass(slots=True)
 class Confinement:
-    """One start. `argv` gets the program's own words and returns all of them.
+    """One start. `argv` gets the program's own words and returns all of them. `environment` gets
+    the program's variables and returns those to start our words with: a loader variable such as
+    LD_PRELOAD must not act on them, so some back ends hand the program its own on the inside. Call
+    it exactly once, before the start.
 
     `descriptors` are passed on under their own numbers. `before_start` runs in a thread of its own
     that then starts the process and ends (Landlock and system call filters are per thread and
@@ -66,6 +69,7 @@ class Confinement:
     containment: Containment
     argv: Callable[[tuple[str, ...]], tuple[str, ...]]
     cwd: str | None
+    environment: Callable[[Mapping[str, str]], Mapping[str, str]] = dict
     descriptors: tuple[int, ...] = ()
     before_start: Callable[[], None] | None = None
     group: TaskGroup | None = None
