@@ -31,6 +31,9 @@ class NotStarted:
 class TaskGroup(ABC):
     """All processes of one run, wherever they hid: a control group. Made before the start."""
 
+    directories: tuple[str, ...] = ()
+    """Its folders, absolute and without blanks: whoever survives us ends and removes them."""
+
     @abstractmethod
     def holds(self, pid: int) -> bool:
         """Whether the process is really in it."""
