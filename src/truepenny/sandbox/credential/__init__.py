@@ -1,0 +1,1 @@
+"""Which process gets which secret: clean environments, the three-way split, the lookup socket."""

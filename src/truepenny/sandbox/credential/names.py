@@ -1,0 +1,112 @@
+"""Which names of variables are taken for what: the lists behind the environments."""
+
+from __future__ import annotations
+
+import re
+
+OURS = "TRUEPENNY_"
+"""Our settings, the master key among them. None of them is ever passed on from outside."""
+
+LOCALE = frozenset(
+    {
+        "LANG",
+        "LANGUAGE",
+        "LC_ADDRESS",
+        "LC_ALL",
+        "LC_COLLATE",
+        "LC_CTYPE",
+        "LC_IDENTIFICATION",
+        "LC_MEASUREMENT",
+        "LC_MESSAGES",
+        "LC_MONETARY",
+        "LC_NAME",
+        "LC_NUMERIC",
+        "LC_PAPER",
+        "LC_TELEPHONE",
+        "LC_TIME",
+    }
+)
+"""By name and not by `LC_*`: SSH set-ups carry anything under that prefix."""
+
+SECRET_NAMES = frozenset(
+    {
+        "API_KEY",
+        "AWS_ACCESS_KEY_ID",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CREDENTIALS",
+        "DATABASE_URL",
+        "DOCKER_AUTH_CONFIG",
+        "GITHUB_PAT",
+        "GNUPGHOME",
+        "GPG_AGENT_INFO",
+        "MYSQL_PWD",
+        "NC_PASS",
+        "NETRC",
+        "PGPASSFILE",
+        "PRIVATE_KEY",
+        "SECRET_KEY",
+        "SSH_AGENT_PID",
+        "SSH_AUTH_SOCK",
+    }
+)
+"""Secrets, or ways to them, that no part of the name tells."""
+
+SECRET_SUFFIXES = (
+    "_API_KEY",
+    "_APIKEY",
+    "_SECRET",
+    "_SECRET_KEY",
+    "_TOKEN",
+    "_PASSWORD",
+    "_PRIVATE_KEY",
+    "_CREDENTIALS",
+    # Of the same kind, seen in the field.
+    "_ACCESS_KEY",
+    "_AUTH",
+    "_DSN",
+    "_PASS",
+    "_PASSPHRASE",
+    "_PASSWD",
+    "_PAT",
+)
+"""Diagnostics spec 3.1, item 2: the first eight are its own."""
+
+SECRET_PARTS = (
+    "PASSWORD",
+    "TOKEN",
+    "SECRET",
+    "API_KEY",
+    "NC_PASS",
+    "PRIVATE_KEY",
+    "APP_PASSWORD",
+)
+"""Assistant spec 3.2: anywhere in the name."""
+
+SHELL_NAMES = frozenset({"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS4"})
+"""What makes a shell run or change something before its first line."""
+
+SHELL_PREFIXES = ("BASH_FUNC_",)
+"""Exported functions: they replace programs."""
+
+_PASSWORD_IN_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]*:[^/?#\s]+@", re.IGNORECASE)
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether a variable is taken for a secret: by its name, or by an address with a password."""
+    upper = name.upper()
+    return (
+        upper in SECRET_NAMES
+        or upper.endswith(SECRET_SUFFIXES)
+        or any(part in upper for part in SECRET_PARTS)
+        or _PASSWORD_IN_ADDRESS.search(value) is not None
+    )
+
+
+def steers_a_shell(name: str) -> bool:
+    """Whether a shell takes code or options from the variable."""
+    return name in SHELL_NAMES or name.startswith(SHELL_PREFIXES)
+
+
+def is_ours(name: str) -> bool:
+    """Whether the variable is one of our settings."""
+    return name.upper().startswith(OURS)
