@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Mapping
 from pathlib import Path
 
 from truepenny.errors import ConfigurationError, CouldNotRun
@@ -21,14 +20,13 @@ NOBODY_ID = 65534
 """The number of `nobody`, and of its group, wherever no table names them."""
 
 
-def account_for(
-    workspace: Path, setting: str | None, env: Mapping[str, str] | None = None
-) -> Account:
+def account_for(workspace: Path, setting: str | None) -> Account:
     """Return the account for a folder. `setting` is a name or a number of `sandbox.account`.
 
-    For root: the setting; else who called sudo, if the folder is theirs; else the folder's owner;
-    else `nobody`. Raises ConfigurationError for an account that is not there, is root, or cannot
-    be become; CouldNotRun where the folder cannot be looked at.
+    For root: the setting; else the folder's owner; else `nobody`. Who called sudo is not asked:
+    where the folder is theirs they are its owner, and elsewhere they have no part in it. Raises
+    ConfigurationError for an account that is not there, is root, or cannot be become; CouldNotRun
+    where the folder cannot be looked at.
     """
     own = os.geteuid()
     chosen = None if setting is None else _named(setting)
@@ -56,10 +54,6 @@ def account_for(
             where="workspace",
             remedy="Name a folder that is there.",
         ) from error
-    # sudo's variable only confirms the owner, so it decides nothing that the folder does not.
-    sudo = (os.environ if env is None else env).get("SUDO_UID", "")
-    if sudo.isdecimal() and int(sudo) == owner.st_uid != 0:
-        return _numbered(int(sudo), owner.st_gid)
     if owner.st_uid != 0:
         return _numbered(owner.st_uid, owner.st_gid)
     try:

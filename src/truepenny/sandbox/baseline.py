@@ -1,0 +1,65 @@
+"""What of the system every sandbox sees: its programs and libraries, and the few files of /etc
+that they need (assistant spec 3.1, rows 1 to 3). No home, no /var, no /run, no /sys.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from .plan import Mode, Mount
+
+USR = Path("/usr")
+
+MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+"""Links into /usr on most systems, folders of their own on some; absent names are left out."""
+
+OTHER_ROOTS = ("/nix/store", "/gnu/store")
+"""Where the systems that do not use /usr keep everything; readable by all accounts there."""
+
+ETC = (
+    "alternatives",  # awk, cc and vi are links through it
+    "ca-certificates",
+    "group",
+    "host.conf",
+    "hosts",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "mime.types",
+    "nsswitch.conf",
+    "passwd",
+    "pki/ca-trust",
+    "pki/tls/certs",
+    "protocols",
+    "resolv.conf",
+    "services",
+    "ssl/certs",  # not ssl/private, whatever its mode
+    "ssl/openssl.cnf",
+    "timezone",
+)
+
+
+def baseline_mounts(root: Path = Path("/")) -> Iterator[Mount]:
+    """Yield the mounts, in order. `root` is where the system is looked at."""
+    yield Mount(Mode.READ, USR, "programs and libraries", root / "usr", required=True)
+    for name in MERGED:
+        source = root / name
+        if source.is_symlink():
+            text = os.readlink(source)
+            yield Mount(Mode.LINK, Path("/", name), "programs and libraries", Path(text))
+        elif source.is_dir():
+            yield Mount(Mode.READ, Path("/", name), "programs and libraries", source)
+    for path in OTHER_ROOTS:
+        source = root / path[1:]
+        if source.is_dir():
+            yield Mount(Mode.READ, Path(path), "programs and libraries", source.resolve())
+    for name in ETC:
+        source = root / "etc" / name
+        if source.exists():
+            yield Mount(Mode.READ, Path("/etc", name), "system configuration", source.resolve())
+    yield Mount(Mode.PROC, Path("/proc"), "its own processes")
+    yield Mount(Mode.DEV, Path("/dev"), "null, zero, random, a terminal of its own")
+    yield Mount(Mode.EMPTY, Path("/tmp"), "temporary files, gone at the end")

@@ -1,0 +1,89 @@
+"""What stays read-only inside a writable workspace: files that make programs run outside later.
+
+A person's git runs what `.git/config` and `.git/hooks` name, with all their rights, the next time
+they look at the folder. So a command may commit but not change these two. The folders above are
+mounted onto themselves, because what is a mount point cannot be renamed away.
+
+What this cannot stop: a repository made anew inside the workspace, and `.git/commondir`, a name
+that git follows once it is there and that cannot be held without creating it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from truepenny.errors import CouldNotRun
+
+from .plan import Mode, Mount
+
+GIT = ".git"
+GIT_FILES = ("config", "config.worktree")
+GIT_FOLDERS = ("hooks",)
+GIT_REASON = "git runs programs that it names, outside as well"
+
+OURS = ".truepenny"
+OURS_REASON = "says how this workspace is checked"
+
+CODE_REASON = "Truepenny runs from it"
+
+
+def guarded_mounts(workspace: Path, code: Iterable[Path]) -> Iterator[Mount]:
+    """Yield the mounts that come after the workspace's own. `code` is where we run from.
+
+    Raises CouldNotRun where a symbolic link stands in a place that has to be held.
+    """
+    git = workspace / GIT
+    kind = _kind(git)
+    if kind == "folder":
+        yield _same(git)
+        for name in (*GIT_FILES, *GIT_FOLDERS):
+            there = bool(_kind(git / name))
+            # git works without them, so one that is missing could be planted; only the second
+            # configuration is not read unless the first one, which is held, says so.
+            if there or name != "config.worktree":
+                yield _held(git / name, GIT_REASON)
+    elif kind:
+        yield _held(git, "it names the folder of the repository")
+    if _kind(workspace / OURS):
+        yield _held(workspace / OURS, OURS_REASON)
+    for path in code:
+        if path.is_relative_to(workspace) and path != workspace:
+            above = [parent for parent in path.parents if parent.is_relative_to(workspace)]
+            yield from (_same(parent) for parent in reversed(above) if parent != workspace)
+            yield Mount(Mode.READ, path, CODE_REASON, path, protected=True, deny=True)
+
+
+def is_folder_name(path: Path) -> bool:
+    """Whether a held path that is not there yet has to become a folder."""
+    return path.name in GIT_FOLDERS
+
+
+def _kind(path: Path) -> str:
+    try:
+        mode = os.lstat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as error:
+        raise CouldNotRun(
+            f"{path} cannot be looked at: {error.strerror}",
+            where="sandbox",
+            remedy="Give this account the right to read the workspace.",
+        ) from error
+    if stat.S_ISLNK(mode):
+        raise CouldNotRun(
+            f"{path} is a symbolic link, so what git would run from there cannot be held",
+            where="sandbox",
+            remedy="Replace the link by what it points to; hooks elsewhere: `core.hooksPath`.",
+        )
+    return "folder" if stat.S_ISDIR(mode) else "file"
+
+
+def _same(path: Path) -> Mount:
+    return Mount(Mode.WRITE, path, "held in its place", path, required=True)
+
+
+def _held(path: Path, reason: str) -> Mount:
+    return Mount(Mode.READ, path, reason, path, deny=True)

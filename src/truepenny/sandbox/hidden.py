@@ -1,0 +1,81 @@
+"""What no sandbox shows, whatever is mounted: our own folders and people's secrets, as data."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from truepenny.system.directories import Directories
+
+from .plan import Account
+
+SECRET_FOLDERS = (
+    ".ssh",
+    ".aws",
+    ".azure",
+    ".gnupg",
+    ".kube",
+    ".docker",
+    ".config",
+    ".password-store",
+    ".local/share/keyrings",
+    ".mozilla",
+    ".thunderbird",
+)
+"""Below a home. `.config` as a whole: too many programs keep a token in there to list them."""
+
+SECRET_FILES = (
+    ".netrc",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".my.cnf",
+    ".vault-token",
+    ".bash_history",
+    ".python_history",
+    ".zsh_history",
+)
+
+SECRET_NAMES = frozenset(name for name in SECRET_FOLDERS if "/" not in name)
+"""Folder names that are no workspace, and have none below them, wherever they are."""
+
+
+def own_folders(env: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the folders of ours that hold settings, state and sockets."""
+    found = Directories.from_environment(env)
+    return (found.config, found.data, found.state, found.cache, found.runtime)
+
+
+def homes(env: Mapping[str, str], account: Account) -> tuple[Path, ...]:
+    """Return the homes whose secrets are kept out: ours, and that of the account."""
+    found: list[Path] = []
+    if os.path.isabs(env.get("HOME", "")):
+        found.append(Path(env["HOME"]))
+    for uid in (os.getuid(), account.uid):
+        try:
+            found.append(Path(pwd.getpwuid(uid).pw_dir))
+        except KeyError:
+            continue
+    # An account without a home of its own has `/` or a name for nothing there.
+    return tuple(dict.fromkeys(home for home in found if home != Path("/") and home.is_absolute()))
+
+
+def secrets_of(home: Path) -> tuple[Path, ...]:
+    """Return the secret places that are there below a home, also as a link to nowhere."""
+    names = (*SECRET_FOLDERS, *SECRET_FILES)
+    return tuple(home / name for name in names if os.path.lexists(home / name))
+
+
+def with_resolved(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Return each path as written and under its resolved name, once each."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        found[path] = None
+        try:
+            found[path.resolve()] = None
+        except (OSError, RuntimeError):
+            continue  # A circle of links leads to nothing that could be shown.
+    return tuple(found)

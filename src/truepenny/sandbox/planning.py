@@ -1,0 +1,157 @@
+"""Making the plan of one run from a profile, a workspace and the settings.
+
+Order is meaning: the system, what the settings add, our code, the workspace, what is held inside
+it, what the caller adds, and the masks after all of them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from truepenny.config.settings import SandboxSettings
+from truepenny.errors import ConfigurationError, CouldNotRun
+
+from .baseline import baseline_mounts
+from .blocked import WHERE as WORKSPACE
+from .blocked import check_workspace, code_folders
+from .guarded import CODE_REASON, guarded_mounts
+from .hidden import homes, own_folders, secrets_of
+from .place import NotAPlace, open_place, reason
+from .plan import Account, Mode, Mount, Network, Plan, Profile, ResourceLimits
+
+
+def plan_for(
+    profile: Profile,
+    workspace: Path,
+    account: Account,
+    settings: SandboxSettings,
+    *,
+    mounts: Sequence[Mount] = (),
+    masks: Sequence[Path] = (),
+    env: Mapping[str, str] | None = None,
+) -> Plan:
+    """Return the plan. `workspace` is absolute and resolved; so are the sources in `mounts`.
+
+    `masks` are further paths to hide, as seen inside. `env` is our own environment (None: the
+    process's), from which our own folders and the homes are known. Raises ConfigurationError for
+    a workspace or a setting that would open what must stay closed, CouldNotRun where the
+    workspace is not there or stands behind a symbolic link.
+    """
+    env = os.environ if env is None else env
+    own, known = own_folders(env), homes(env, account)
+    _check_place(workspace)
+    check_workspace(workspace, own, known)
+    hidden = tuple(_resolved((*own, *(path for home in known for path in secrets_of(home)))))
+    code = code_folders()
+    found = [
+        *baseline_mounts(),
+        *_read_paths(settings.read_paths, hidden),
+        *(_code_mounts(code) if profile is Profile.TOOL_SERVER else ()),
+        Mount(Mode.WRITE, workspace, "the workspace", workspace, required=True, protected=True),
+        *guarded_mounts(workspace, code),
+        *mounts,
+    ]
+    return Plan(
+        profile=profile,
+        mounts=tuple(found),
+        cwd=workspace,
+        account=account,
+        network=Network(settings.network),
+        masks=_masks(found, hidden, masks),
+        limits=ResourceLimits(
+            memory=settings.memory, processes=settings.processes, cpu=settings.cpu
+        ),
+    )
+
+
+def _check_place(workspace: Path) -> None:
+    try:
+        place = open_place(workspace)
+    except (OSError, NotAPlace) as error:
+        raise CouldNotRun(
+            f"the workspace {workspace} cannot be opened: {reason(error)}",
+            where=WORKSPACE,
+            remedy="Name a folder that is there, by its real path.",
+        ) from error
+    folder = place.is_folder
+    place.close()
+    if not folder:
+        raise ConfigurationError(
+            f"{workspace} is not a folder", where=WORKSPACE, remedy="Name a folder."
+        )
+
+
+def _read_paths(paths: Iterable[str], hidden: Sequence[Path]) -> Iterator[Mount]:
+    for text in paths:
+        path = Path(text)
+        source = path.resolve() if path.is_absolute() else path
+        why = ""
+        if not path.is_absolute() or ".." in path.parts:
+            why = "it is not a plain absolute path"
+        elif source == Path("/"):
+            why = "it is everything"
+        elif any(source.is_relative_to(secret) for secret in hidden):
+            why = "secrets or Truepenny's own files are in there"
+        elif any(source.is_relative_to(system) for system in ("/proc", "/sys", "/dev")):
+            why = "it shows what other processes do"
+        if why:
+            raise ConfigurationError(
+                f"{text!r} cannot be shown to commands: {why}",
+                where="sandbox.read_paths",
+                remedy="Name the one folder or file that commands need.",
+            )
+        yield Mount(Mode.READ, path, "sandbox.read_paths", source)
+
+
+def _code_mounts(code: Iterable[Path]) -> Iterator[Mount]:
+    for path in code:
+        yield Mount(Mode.READ, path, CODE_REASON, path, required=True, protected=True)
+    # The name that programs of the environment have in their first line may be a link to it.
+    for written in (Path(sys.prefix), Path(sys.base_prefix)):
+        source = written.resolve()
+        if source != written and not source.is_relative_to("/usr"):
+            yield Mount(Mode.READ, written, CODE_REASON, source, required=True, protected=True)
+
+
+def _resolved(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield the real places. What is reached by a link is hidden where it really lies."""
+    for path in dict.fromkeys(paths):
+        try:
+            yield path.resolve()
+        except (OSError, RuntimeError):
+            continue  # A circle of links leads to nothing that could be shown.
+
+
+def _masks(
+    mounts: Sequence[Mount], hidden: Sequence[Path], more: Sequence[Path]
+) -> tuple[Path, ...]:
+    """Return what of the hidden places would be seen through a mount, as named inside."""
+    found = set(more)
+    for mount in mounts:
+        if mount.mode not in (Mode.READ, Mode.WRITE) or mount.source is None:
+            continue
+        for path in hidden:
+            if path != mount.source and path.is_relative_to(mount.source) and path.exists():
+                found.add(mount.destination / path.relative_to(mount.source))
+            elif mount.source.is_relative_to(path) and not mount.protected:
+                raise ConfigurationError(
+                    f"{mount.source} cannot be shown to commands: it lies in {path}",
+                    where="sandbox",
+                    remedy="Move it out of there.",
+                )
+    # One inside another cannot be made: the outer one is empty and read-only by then.
+    outer = sorted(
+        path for path in found if not any(path != o and path.is_relative_to(o) for o in found)
+    )
+    for mask in outer:
+        for mount in mounts:
+            if mount.protected and mount.destination.is_relative_to(mask):
+                raise ConfigurationError(
+                    f"hiding {mask} would hide {mount.destination} ({mount.reason})",
+                    where="sandbox",
+                    remedy="Keep the workspace apart from Truepenny's own folders.",
+                )
+    return tuple(outer)
