@@ -11,6 +11,7 @@ import errno
 import os
 import secrets
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +32,9 @@ _REMEDIES = {
     errno.ELOOP: "The symbolic links here lead in a circle; remove them.",
     errno.ENAMETOOLONG: "Choose a shorter name.",
 }
+
+# Where the system has it, a descriptor that only names the directory: it needs no right to list it.
+_NAME_ONLY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 
 _NO_DIRECTORY_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM}
 
@@ -63,27 +67,57 @@ def publish(path: Path | str, data: bytes, *, mode: int | None = None) -> Publis
     """
     try:
         target = Path(os.path.realpath(path, strict=False))
-        found = _existing(target)
+        directory = os.open(target.parent, _NAME_ONLY)
+        try:
+            warning = publish_at(directory, target.name, data, mode=mode)
+        finally:
+            os.close(directory)
     except OSError as error:
         raise storage_failed(error, path, "Writing") from error
-    temporary = target.parent / f".{target.name[:200]}.tmp-{secrets.token_hex(8)}"
-    wanted = mode if mode is not None else PRIVATE if found is None else stat.S_IMODE(found.st_mode)
-    try:
-        _write(temporary, data, wanted, found)
-        os.replace(temporary, target)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        if isinstance(error, OSError):
-            raise storage_failed(error, path, "Writing") from error
-        raise
-    warning = sync_directory(target.parent)
     return Published(target, not warning, warning)
 
 
-def _existing(target: Path) -> os.stat_result | None:
+def publish_at(
+    directory: int,
+    name: str,
+    data: bytes,
+    *,
+    mode: int | None = None,
+    created: int | None = None,
+    before: Callable[[], None] = lambda: None,
+) -> str:
+    """Write `data` as the whole content of `name` in an open directory; no link is followed.
+
+    Mode and owner are as with `publish`; `created` is the mode of a new file, less the umask, and
+    then its owner is the directory's where we are root. `before` is called right before the new
+    content takes the place; what it raises stops that. Returns why the name is not synced, or
+    nothing. Raises OSError; then the old content stands and no temporary file is left.
+    """
+    found = _existing(directory, name)
+    shown = os.fsdecode(os.fsencode(name)[:200])  # a name has at most 255 bytes
+    temporary = f".{shown}.tmp-{secrets.token_hex(8)}"
+    wanted, owner = mode, None
+    if found is not None:
+        wanted = stat.S_IMODE(found.st_mode) if mode is None else mode
+        owner = found
+    elif created is not None:
+        owner = os.fstat(directory) if os.geteuid() == 0 else None
+    elif mode is None:
+        wanted = PRIVATE
     try:
-        found = target.lstat()
+        _write(directory, temporary, data, wanted, created, owner)
+        before()
+        os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary, dir_fd=directory)
+        raise
+    return _sync(".", directory)
+
+
+def _existing(directory: int, name: str) -> os.stat_result | None:
+    try:
+        found = os.stat(name, dir_fd=directory, follow_symlinks=False)
     except FileNotFoundError:
         return None
     if stat.S_ISDIR(found.st_mode):
@@ -93,15 +127,24 @@ def _existing(target: Path) -> os.stat_result | None:
     return found
 
 
-def _write(temporary: Path, data: bytes, mode: int, found: os.stat_result | None) -> None:
+def _write(
+    directory: int,
+    name: str,
+    data: bytes,
+    mode: int | None,
+    created: int | None,
+    owner: os.stat_result | None,
+) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    handle = os.open(temporary, flags, PRIVATE)
+    new = PRIVATE if mode is not None or created is None else created
+    handle = os.open(name, flags, new, dir_fd=directory)
     try:
-        if found is not None and (found.st_uid, found.st_gid) != (os.geteuid(), os.getegid()):
+        if owner is not None and (owner.st_uid, owner.st_gid) != (os.geteuid(), os.getegid()):
             # Before the mode: a change of owner clears the set-id bits.
             with contextlib.suppress(PermissionError):
-                os.fchown(handle, found.st_uid, found.st_gid)
-        os.fchmod(handle, mode)
+                os.fchown(handle, owner.st_uid, owner.st_gid)
+        if mode is not None:
+            os.fchmod(handle, mode)
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(handle, rest) :]
@@ -112,8 +155,13 @@ def _write(temporary: Path, data: bytes, mode: int, found: os.stat_result | None
 
 def sync_directory(directory: Path) -> str:
     """Sync the names in a directory; return why it could not be done, or nothing."""
+    return _sync(directory, None)
+
+
+def _sync(path: Path | str, directory: int | None) -> str:
     try:
-        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+        handle = os.open(path, flags, dir_fd=directory)
         try:
             os.fsync(handle)
         finally:
