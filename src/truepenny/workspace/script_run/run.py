@@ -1,0 +1,191 @@
+"""Making one run: its folder first, its manifest last, whatever happens between."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+
+from truepenny.errors import StorageFailed
+from truepenny.execute.command import Command
+from truepenny.execute.ending import ExitFact
+from truepenny.execute.execution import Execution, StartFailure
+from truepenny.execute.process import run
+from truepenny.execute.start import find_program
+from truepenny.sandbox.sandbox import Sandbox
+from truepenny.system.atomic import storage_failed
+from truepenny.system.clock import timestamp
+from truepenny.tool.contract import CallContext
+
+from .folder import RunFolder
+from .log import RunLog
+from .manifest import VERSION, RunOutcome, effective_exit, publish_manifest, run_outcome
+from .provenance import Hashed, Identity, compare, hash_file, hash_inputs, look
+from .request import Request, learn_values
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that ended. `exit` is the leader's with the meaning of the whole run. `problem` says
+    what went wrong around it: a log, the manifest (then `manifest_written` is False)."""
+
+    folder: RunFolder
+    execution: Execution
+    outcome: RunOutcome
+    exit: ExitFact
+    log: RunLog
+    manifest: Mapping[str, Any]
+    manifest_written: bool = True
+    problem: str = ""
+
+
+@dataclass(slots=True)
+class _Record:
+    """What is known so far; it becomes the manifest, also of a run that was aborted."""
+
+    request: Request
+    folder: RunFolder
+    started: datetime
+    program: str
+    redacted: tuple[str, ...]
+    script: Hashed = field(default_factory=lambda: Hashed(omitted="cancelled"))
+    inputs: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+
+async def make_run(
+    request: Request,
+    folder: RunFolder,
+    sandbox: Sandbox,
+    env: Mapping[str, str],
+    context: CallContext,
+) -> Run:
+    """Run it in its folder. `env` is the clean environment, without the declared variables.
+
+    Raises StorageFailed where no log can be made. Cancelled, it ends what runs and leaves a
+    manifest that says so.
+    """
+    clock = context.clock
+    began = clock.monotonic()
+    learned = learn_values(request.env, context.redactor)
+    # By our own PATH, so that no declared variable decides which program the name means.
+    found = find_program(request.interpreter, env.get("PATH", ""))
+    program = request.interpreter if isinstance(found, StartFailure) else found
+    record = _Record(request, folder, clock.now(), program, learned)
+    before = {name: look(path) for name, path in request.outputs.items()}
+    try:
+        log = RunLog({"stdout": folder.stdout, "stderr": folder.stderr}, context.progress, clock)
+    except OSError as error:
+        raise storage_failed(error, folder.path, "Making the logs of the run") from error
+    execution: Execution | None = None
+    try:
+        record.script = await anyio.to_thread.run_sync(
+            hash_file, request.script, abandon_on_cancel=True
+        )
+        record.inputs = await anyio.to_thread.run_sync(
+            hash_inputs, request.inputs, abandon_on_cancel=True
+        )
+        execution = await run(
+            Command(
+                argv=(program, *request.words),
+                env={**env, **request.env},
+                cwd=request.cwd,
+                timeout=request.timeout,
+                redactor=context.redactor,
+                sandbox=sandbox,
+            ),
+            on_output=log.feed,
+            clock=clock,
+        )
+    finally:
+        # Nothing here waits: a call that is being cancelled leaves its manifest, too.
+        log.close()
+        outcome = run_outcome(execution, sink_problem=log.problem)
+        outputs = [
+            _output(name, before[name], look(path)) for name, path in request.outputs.items()
+        ]
+        ended = execution or Execution(duration=clock.monotonic() - began)
+        exit = effective_exit(ended.exit, outcome)
+        manifest, _ = context.redactor.json(
+            _manifest(record, ended, outcome, exit, outputs, log.problem, clock.now())
+        )
+        problem, written = log.problem, True
+        try:
+            publish_manifest(folder.manifest, manifest)
+            folder.finish()
+        except (StorageFailed, OSError) as error:
+            problem, written = f"the manifest was not written: {error}", False
+    return Run(folder, ended, outcome, exit, log, manifest, written, problem)
+
+
+def _output(name: str, before: Identity | None, after: Identity | None) -> dict[str, Any]:
+    size = None if after is None else after.size
+    return {"path": name, "status": compare(before, after), "bytes": size}
+
+
+def _manifest(
+    record: _Record,
+    execution: Execution,
+    outcome: RunOutcome,
+    exit: ExitFact,
+    outputs: list[dict[str, Any]],
+    log_problem: str,
+    now: datetime,
+) -> dict[str, Any]:
+    request, held, failure = record.request, execution.containment, execution.failure
+    leader = execution.exit
+    manifest: dict[str, Any] = {
+        "version": VERSION,
+        "tool": "run_script",
+        "runId": record.folder.id,
+        "startedAt": timestamp(record.started),
+        "finishedAt": timestamp(now),
+        "durationMs": round(execution.duration * 1000),
+        "outcome": str(outcome),
+        "exitCode": exit.effective,
+        "leaderExit": {"code": leader.observed, "signal": leader.signal},
+        "signal": leader.signal,
+        "cause": None if execution.cause is None else str(execution.cause),
+        "script": {
+            "path": request.script_name,
+            "realPath": str(request.script),
+            **record.script.record(),
+            "changedWhileRunning": _changed(record.script, request.script),
+        },
+        "interpreter": {
+            "name": request.interpreter,
+            "resolvedPath": _real(record.program),
+            "args": list(request.interpreter_args),
+        },
+        "argv": [request.interpreter, *request.words],
+        "cwd": str(request.cwd),
+        "env": {"declaredKeys": sorted(request.env), "redactedKeys": sorted(record.redacted)},
+        "timeoutMs": round(request.timeout * 1000),
+        "stdout": {"bytes": execution.stdout.bytes.observed, "log": str(record.folder.stdout)},
+        "stderr": {"bytes": execution.stderr.bytes.observed, "log": str(record.folder.stderr)},
+        "inputs": record.inputs,
+        "outputs": outputs,
+        "cleanup": {"descendantsCleaned": execution.leftovers, "incomplete": False},
+        "pipeDrainIncomplete": not execution.drained,
+        "sandbox": {"level": str(held.level), **held.facts()},
+    }
+    if failure is not None:
+        manifest["failure"] = {"reason": failure.fault.value, "message": failure.message}
+    elif log_problem:
+        manifest["failure"] = {"reason": "log", "message": log_problem}
+    return manifest
+
+
+def _real(program: str) -> str | None:
+    """Return the file that really runs, None where there is none."""
+    path = Path(program)
+    return str(path.resolve()) if path.is_absolute() else None
+
+
+def _changed(script: Hashed, path: Path) -> bool | None:
+    """Whether the file is another one now than the one that was hashed; None where unknown."""
+    return None if script.identity is None else look(path) != script.identity

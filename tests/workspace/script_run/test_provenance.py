@@ -1,0 +1,55 @@
+"""Hashes and what became of files, with everything that can stand in a file's place."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from truepenny.workspace.script_run import provenance
+from truepenny.workspace.script_run.provenance import compare, hash_file, hash_inputs, look
+
+
+def test_a_file_is_hashed_whole_or_the_reason_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(b"abc")
+    assert hash_file(file).record() == {
+        "bytes": 3,
+        "sha256": hashlib.sha256(b"abc").hexdigest(),
+        "hashOmitted": None,
+    }
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(file)
+    assert hash_file(file, 2).record() == {"bytes": 3, "sha256": None, "hashOmitted": "too-large"}
+    assert hash_file(tmp_path / "none").omitted == "absent"
+    assert hash_file(tmp_path / "pipe").omitted == "not-a-file"
+    assert hash_file(tmp_path).omitted == "not-a-file"
+    assert hash_file(tmp_path / "link").omitted == "unreadable"
+
+
+def test_inputs_share_one_budget(tmp_path: Path) -> None:
+    names = {name: tmp_path / name for name in ("a", "b", "c")}
+    for path in names.values():
+        path.write_bytes(b"x" * 100)
+    most, provenance.INPUTS_BYTES = provenance.INPUTS_BYTES, 250
+    try:
+        entries = hash_inputs(names)
+    finally:
+        provenance.INPUTS_BYTES = most
+    assert [entry["hashOmitted"] for entry in entries] == [None, None, "too-large"]
+
+
+def test_outputs_are_compared_by_identity(tmp_path: Path) -> None:
+    file = tmp_path / "out"
+    nothing = look(file)
+    file.write_text("one", encoding="utf-8")
+    first = look(file)
+    assert compare(nothing, first) == "created"
+    assert compare(first, look(file)) == "unchanged"
+    # The same size and the same time: only the change time tells.
+    stamp = file.stat()
+    file.write_text("two", encoding="utf-8")
+    os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert compare(first, look(file)) == "modified"
+    file.unlink()
+    assert compare(first, look(file)) == "absent"
