@@ -4,10 +4,12 @@ that they need (assistant spec 3.1, rows 1 to 3). No home, no /var, no /run, no 
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from .credential.environment import HOME, TEMPORARY
 from .plan import Mode, Mount
 
 USR = Path("/usr")
@@ -42,8 +44,14 @@ ETC = (
 )
 
 
-def baseline_mounts(root: Path = Path("/")) -> Iterator[Mount]:
-    """Yield the mounts, in order. `root` is where the system is looked at."""
+@functools.cache
+def baseline_mounts(root: Path = Path("/")) -> tuple[Mount, ...]:
+    """Return the mounts, in order; `root` is where the system is looked at, once for each process
+    of ours. What vanishes later is left out of a start like anything that is not there."""
+    return tuple(_mounts(root))
+
+
+def _mounts(root: Path) -> Iterator[Mount]:
     yield Mount(Mode.READ, USR, "programs and libraries", root / "usr", required=True)
     for name in MERGED:
         source = root / name
@@ -62,4 +70,5 @@ def baseline_mounts(root: Path = Path("/")) -> Iterator[Mount]:
             yield Mount(Mode.READ, Path("/etc", name), "system configuration", source.resolve())
     yield Mount(Mode.PROC, Path("/proc"), "its own processes")
     yield Mount(Mode.DEV, Path("/dev"), "null, zero, random, a terminal of its own")
-    yield Mount(Mode.EMPTY, Path("/tmp"), "temporary files, gone at the end")
+    yield Mount(Mode.EMPTY, TEMPORARY, "temporary files, gone at the end")
+    yield Mount(Mode.EMPTY, HOME, "a home of its own, gone at the end")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import truepenny
 from truepenny.errors import ConfigurationError
 
+from .baseline import USR
 from .hidden import SECRET_NAMES, secrets_of
+from .place import is_within
 
 WHERE = "workspace.path"
 
@@ -37,13 +40,14 @@ NEVER_BELOW = tuple(
 """Themselves and all below them: programs, devices, and what the system starts by."""
 
 
+@functools.cache
 def code_folders() -> tuple[Path, ...]:
     """Return the folders that this program runs from: package, environment, interpreter."""
     package = Path(truepenny.__file__).resolve().parent
     prefixes = (Path(sys.prefix), Path(sys.base_prefix))
     found = (package, *(prefix.resolve() for prefix in prefixes))
     # What lies in /usr is there for everybody, and read-only, anyway.
-    return tuple(dict.fromkeys(path for path in found if not path.is_relative_to("/usr")))
+    return tuple(dict.fromkeys(path for path in found if not is_within(path, USR)))
 
 
 def check_workspace(folder: Path, own: Iterable[Path], homes: Iterable[Path]) -> None:
@@ -63,18 +67,18 @@ def check_workspace(folder: Path, own: Iterable[Path], homes: Iterable[Path]) ->
 def _why_not(folder: Path, own: Iterable[Path], homes: Iterable[Path]) -> str:
     if not folder.is_absolute():
         return "it is not an absolute path"
-    if folder in NEVER or any(folder.is_relative_to(path) for path in NEVER_BELOW):
+    if folder in NEVER or any(is_within(folder, path) for path in NEVER_BELOW):
         return "it belongs to the system"
     if SECRET_NAMES.intersection(folder.parts):
         return "programs keep secrets in there"
     for path in own:
-        if folder.is_relative_to(path.resolve()):
+        if is_within(folder, path.resolve()):
             return f"Truepenny keeps its own files in {path}"
     for path in code_folders():
-        if folder.is_relative_to(path):
+        if is_within(folder, path):
             return f"Truepenny itself runs from {path}"
     for home in homes:
         # Parents too: a secret of a home below the folder is a secret in the folder.
-        if home.resolve().is_relative_to(folder) and (found := secrets_of(home)):
+        if is_within(home.resolve(), folder) and (found := secrets_of(home)):
             return f"it contains {found[0]}"
     return ""

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from truepenny.errors import CouldNotRun
 
+from .place import is_within
 from .plan import Mode, Mount
 
 GIT = ".git"
@@ -50,8 +51,8 @@ def guarded_mounts(workspace: Path, code: Iterable[Path]) -> Iterator[Mount]:
     if _kind(workspace / OURS):
         yield _held(workspace / OURS, OURS_REASON)
     for path in code:
-        if path.is_relative_to(workspace) and path != workspace:
-            above = [parent for parent in path.parents if parent.is_relative_to(workspace)]
+        if is_within(path, workspace) and path != workspace:
+            above = [parent for parent in path.parents if is_within(parent, workspace)]
             yield from (_same(parent) for parent in reversed(above) if parent != workspace)
             yield Mount(Mode.READ, path, CODE_REASON, path, protected=True, deny=True)
 

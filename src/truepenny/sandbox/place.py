@@ -41,6 +41,13 @@ class Place:
         os.close(self.descriptor)
 
 
+def is_within(path: Path, folder: Path) -> bool:
+    """Whether a path is the folder or below it, by its name. A plan asks this some thousand times,
+    and pathlib's own takes ten times as long."""
+    text, above = str(path), str(folder)
+    return text == above or text.startswith(above if above == "/" else above + "/")
+
+
 def open_place(path: Path, start: int | None = None) -> Place:
     """Open an absolute path, or one relative to the folder `start`, through no symbolic link.
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from truepenny.config.settings import SandboxSettings
 from truepenny.errors import ConfigurationError, CouldNotRun
 
-from .baseline import baseline_mounts
+from .baseline import USR, baseline_mounts
 from .blocked import WHERE as WORKSPACE
 from .blocked import check_workspace, code_folders
 from .guarded import CODE_REASON, guarded_mounts
 from .hidden import homes, own_folders, secrets_of
-from .place import NotAPlace, open_place, reason
+from .place import NotAPlace, is_within, open_place, reason
 from .plan import Account, Mode, Mount, Network, Plan, Profile, ResourceLimits
 
 
@@ -93,9 +93,9 @@ def _read_paths(paths: Iterable[str], hidden: Sequence[Path]) -> Iterator[Mount]
             why = "it is not a plain absolute path"
         elif source == Path("/"):
             why = "it is everything"
-        elif any(source.is_relative_to(secret) for secret in hidden):
+        elif any(is_within(source, secret) for secret in hidden):
             why = "secrets or Truepenny's own files are in there"
-        elif any(source.is_relative_to(system) for system in ("/proc", "/sys", "/dev")):
+        elif any(is_within(source, Path(system)) for system in ("/proc", "/sys", "/dev")):
             why = "it shows what other processes do"
         if why:
             raise ConfigurationError(
@@ -112,7 +112,7 @@ def _code_mounts(code: Iterable[Path]) -> Iterator[Mount]:
     # The name that programs of the environment have in their first line may be a link to it.
     for written in (Path(sys.prefix), Path(sys.base_prefix)):
         source = written.resolve()
-        if source != written and not source.is_relative_to("/usr"):
+        if source != written and not is_within(source, USR):
             yield Mount(Mode.READ, written, CODE_REASON, source, required=True, protected=True)
 
 
@@ -134,9 +134,9 @@ def _masks(
         if mount.mode not in (Mode.READ, Mode.WRITE) or mount.source is None:
             continue
         for path in hidden:
-            if path != mount.source and path.is_relative_to(mount.source) and path.exists():
+            if path != mount.source and is_within(path, mount.source) and path.exists():
                 found.add(mount.destination / path.relative_to(mount.source))
-            elif mount.source.is_relative_to(path) and not mount.protected:
+            elif is_within(mount.source, path) and not mount.protected:
                 raise ConfigurationError(
                     f"{mount.source} cannot be shown to commands: it lies in {path}",
                     where="sandbox",
@@ -144,11 +144,11 @@ def _masks(
                 )
     # One inside another cannot be made: the outer one is empty and read-only by then.
     outer = sorted(
-        path for path in found if not any(path != o and path.is_relative_to(o) for o in found)
+        path for path in found if not any(path != o and is_within(path, o) for o in found)
     )
     for mask in outer:
         for mount in mounts:
-            if mount.protected and mount.destination.is_relative_to(mask):
+            if mount.protected and is_within(mount.destination, mask):
                 raise ConfigurationError(
                     f"hiding {mask} would hide {mount.destination} ({mount.reason})",
                     where="sandbox",

@@ -1,0 +1,121 @@
+"""A plan held by bubblewrap: one start after another, each with its own descriptors.
+
+The words of a start: join the control group and set limits (`placement`), become the account
+(`drop`, only as root), make the namespaces, run the program. Nothing runs in our own process
+between fork and exec, which keeps a start at a few milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from truepenny.sandbox.confinement import Confinement, NotStarted
+from truepenny.sandbox.held import hold, identities
+from truepenny.sandbox.launch import Launch, prepare
+from truepenny.sandbox.level import Containment
+from truepenny.sandbox.plan import Plan
+from truepenny.sandbox.sandbox import Sandbox
+from truepenny.sandbox.seccomp import filter_program
+from truepenny.sandbox.trusted import ENVIRONMENT
+
+from .arguments import arguments
+from .program import BwrapProgram
+from .status import verdict
+
+MOST_STATUS_BYTES = 64 * 1024
+"""All that the pipe holds; the account has some 300 bytes."""
+
+
+class BwrapSandbox(Sandbox):
+    """Made by `truepenny.sandbox.choice`. What the plan's sources are is noted here, so that a
+    folder that is replaced before a start is not taken for the one that was planned."""
+
+    def __init__(self, plan: Plan, containment: Containment, program: BwrapProgram) -> None:
+        super().__init__(plan, containment)
+        self._program = program
+        self._known = identities(plan)
+
+    def confine(self, cwd: Path | None = None) -> Confinement:
+        """Prepare one start; see `Sandbox.confine`."""
+        with ExitStack() as stack:
+            held = hold(self.plan, self._known, stack)
+            launch = prepare(self.plan, stack)
+            read, write = _pipe(stack)
+            variables = _memory("variables", stack)
+            filters = _memory("filters", stack)
+            _fill(filters, filter_program(self.plan))
+            words = arguments(
+                self.plan,
+                held,
+                self._program,
+                cwd=cwd or self.plan.cwd,
+                status=write,
+                variables=variables,
+                filters=filters,
+            )
+            bound = held.descriptors if self._program.binds_descriptors else ()
+            return Confinement(
+                containment=replace(self.containment, limits=launch.layout),
+                argv=lambda program: (*launch.words, *words, *program),
+                cwd="/",
+                environment=_hand_over(variables),
+                descriptors=(*launch.descriptors, *bound, write, variables, filters),
+                group=launch.group,
+                verdict=_judge(launch, read),
+                close=stack.pop_all().close,
+            )
+        raise AssertionError("a context that swallows nothing was left")
+
+
+def _hand_over(descriptor: int) -> Callable[[Mapping[str, str]], Mapping[str, str]]:
+    """Return what writes the program's variables where bubblewrap reads them.
+
+    Our own words never see them, so that LD_PRELOAD and its like act inside alone; and they are in
+    no argument list, which everybody on the machine may read.
+    """
+
+    def environment(env: Mapping[str, str]) -> Mapping[str, str]:
+        _fill(descriptor, _zero_ended(w for item in env.items() for w in ("--setenv", *item)))
+        return ENVIRONMENT
+
+    return environment
+
+
+def _judge(launch: Launch, read: int) -> Callable[[int | None, str], NotStarted | None]:
+    def judge(code: int | None, stderr: str) -> NotStarted | None:
+        try:
+            records = os.read(read, MOST_STATUS_BYTES)
+        except BlockingIOError:
+            records = b""
+        return launch.verdict(code, stderr) or verdict(records, code, stderr)
+
+    return judge
+
+
+def _pipe(stack: ExitStack) -> tuple[int, int]:
+    read, write = os.pipe()
+    stack.callback(os.close, read)
+    stack.callback(os.close, write)
+    os.set_blocking(read, False)
+    return read, write
+
+
+def _memory(name: str, stack: ExitStack) -> int:
+    descriptor = os.memfd_create(f"truepenny-{name}")
+    stack.callback(os.close, descriptor)
+    return descriptor
+
+
+def _fill(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+
+
+def _zero_ended(words: Iterable[str]) -> bytes:
+    return b"".join(os.fsencode(word) + b"\0" for word in words)

@@ -1,0 +1,49 @@
+"""What every back end starts with: the control group, the limits, the account.
+
+One order, for all of them: join the group while we may, set limits, then become the account. What
+the back end adds comes after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from .cgroup import layout, open_group
+from .confinement import NotStarted, TaskGroup
+from .drop import drop_words
+from .level import LimitLayout
+from .placement import place
+from .plan import Plan
+from .rlimits import rlimit_words
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """The words before the back end's own, and what goes with them."""
+
+    words: tuple[str, ...]
+    descriptors: tuple[int, ...]
+    group: TaskGroup | None
+    layout: LimitLayout
+    verdict: Callable[[int | None, str], NotStarted | None]
+
+
+def prepare(plan: Plan, stack: ExitStack) -> Launch:
+    """Make the group and the words; `stack` gives back what was taken.
+
+    Raises CouldNotRun where a control group is delegated to us but cannot be made.
+    """
+    group = open_group(plan.limits)
+    if group is not None:
+        stack.callback(group.remove)
+    descriptors = () if group is None else group.descriptors
+    placement = place(descriptors, rlimit_words(plan.limits, grouped=group is not None))
+    return Launch(
+        (*placement.words, *drop_words(plan.account)),
+        descriptors,
+        group,
+        LimitLayout.RLIMITS if group is None else layout(),
+        placement.verdict,
+    )

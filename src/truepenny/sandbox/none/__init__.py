@@ -1,0 +1,1 @@
+"""No walls: only by an explicit setting, and said in every result."""

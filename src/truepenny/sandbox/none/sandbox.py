@@ -1,0 +1,52 @@
+"""A start without walls. Root still becomes the account, and the limits still hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from truepenny.errors import CouldNotRun
+from truepenny.sandbox.confinement import Confinement
+from truepenny.sandbox.launch import prepare
+from truepenny.sandbox.plan import Network
+from truepenny.sandbox.sandbox import Sandbox
+from truepenny.sandbox.trusted import check_variables
+
+
+class NoneSandbox(Sandbox):
+    """Made by `truepenny.sandbox.choice` for the level `none` alone.
+
+    It offers no network but the host's, and no paths but the host's: a plan that asks for less
+    network is refused, never quietly widened, except that `none` as a network means here what the
+    person who chose this level knows: `Containment.network` says `host`.
+    """
+
+    def confine(self, cwd: Path | None = None) -> Confinement:
+        """Prepare one start; see `Sandbox.confine`."""
+        plan = self.plan
+        if plan.network is Network.PROXY:
+            raise CouldNotRun(
+                "the network cannot be bounded without a sandbox",
+                where="sandbox.level",
+                remedy="Use the level `bwrap`, or set sandbox.network to `host`.",
+            )
+        with ExitStack() as stack:
+            launch = prepare(plan, stack)
+
+            def environment(env: Mapping[str, str]) -> Mapping[str, str]:
+                check_variables(env, plan.account)
+                return env
+
+            return Confinement(
+                containment=replace(self.containment, limits=launch.layout),
+                argv=lambda program: (*launch.words, *program),
+                cwd=str(cwd or plan.cwd),
+                environment=environment,
+                descriptors=launch.descriptors,
+                group=launch.group,
+                verdict=launch.verdict,
+                close=stack.pop_all().close,
+            )
+        raise AssertionError("a context that swallows nothing was left")
