@@ -67,7 +67,8 @@ async def test_input_that_nobody_reads_is_no_failure() -> None:
 
 async def test_nothing_is_inherited() -> None:
     done = await run(python("import os; print(sorted(os.environ))", env={"ONLY": "this"}))
-    assert done.stdout.text in ("['ONLY']\n", "['LC_CTYPE', 'ONLY']\n")
+    names = done.stdout.text.replace("'LC_CTYPE', ", "")
+    assert names == "['ONLY', 'TRUEPENNY_RUN']\n"
 
 
 async def test_timeout_ends_the_whole_group(tmp_path: Path) -> None:
@@ -107,11 +108,12 @@ async def test_a_background_child_that_let_go_of_the_pipe_is_found_too() -> None
     assert not alive(int(done.stdout.text))
 
 
-async def test_a_child_in_another_session_is_out_of_reach_and_does_not_hang_the_caller() -> None:
+async def test_a_child_in_another_session_is_ended_too_and_does_not_hang_the_caller() -> None:
     done = await run(python(LINGER.format(code=0, before="os.setsid()", after="")))
     assert not done.drained
-    assert done.leftovers == 0
-    os.kill(int(done.stdout.text), signal.SIGKILL)
+    assert done.leftovers == 1
+    assert done.duration < 5
+    assert not Path(f"/proc/{int(done.stdout.text)}").exists()
 
 
 async def test_cancelling_ends_the_group_before_it_propagates() -> None:
@@ -270,6 +272,7 @@ async def test_the_clock_of_a_run_is_wall_time() -> None:
     began = time.monotonic()
     done = await run(python("pass"))
     assert 0 < done.duration <= time.monotonic() - began
+
 
 async def test_a_descriptor_is_passed_on_under_its_own_number() -> None:
     ours, theirs = os.pipe()

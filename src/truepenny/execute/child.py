@@ -1,34 +1,61 @@
-"""One child of ours that leads its own process group: seeing its end, and ending all of it."""
+"""One child of ours that leads its own process group: seeing its end, and ending all of it.
+
+What came of it is found where it is (spec/field.md B1): in its group and session, among the
+orphans that the kernel hands us, and in the control group of the run where there is one.
+"""
 
 from __future__ import annotations
 
 import os
-import subprocess
+import signal
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 
 import anyio
 import anyio.to_thread
 
-from truepenny.system.process_group import ProcessGroup
+from truepenny.sandbox.level import Level
+from truepenny.system.clock import Clock, SystemClock
+from truepenny.system.descendants import (
+    Descendants,
+    adopt_orphans,
+    hold_start,
+    release_start,
+    send,
+)
+from truepenny.system.process_group import FIRST_POLL, KILL_WAIT, LAST_POLL, ProcessGroup
+from truepenny.system.process_identity import ProcessStat, read_stat
 
 from .ending import ExitFact
 from .guard import GUARD
+from .start import Started
 
 GRACE_SECONDS = 2.0
 """How long a group has between the request to end and the kill."""
 
 
 class Child:
-    """One started process with its group. `status` is empty until its end was observed."""
+    """One started process with all that comes of it. `status` is empty until its end was seen.
 
-    def __init__(self, popen: subprocess.Popen[bytes]) -> None:
-        self._popen = popen
-        self._pid = popen.pid
-        GUARD.hold(popen.pid)
-        self._group = ProcessGroup(popen.pid)
+    `by_us` says that the process itself lived when it was asked to end. `leftovers` counts the
+    processes that it left behind when it ended by itself.
+    """
+
+    def __init__(self, started: Started) -> None:
+        self._popen = started.popen
+        self._pid = started.pid
+        self._confinement = started.confinement
+        self._task_group = None if started.confinement is None else started.confinement.group
+        folders = () if self._task_group is None else self._task_group.directories
+        GUARD.hold(self._pid, folders)
+        hold_start(self._pid)
+        self._descendants = Descendants(self._pid, started.cookie) if adopt_orphans() else None
+        self._group = ProcessGroup(self._pid)
         self._reaped = False
         self.status = ExitFact()
+        self.by_us = False
+        self.leftovers = 0
 
     async def ended(self) -> None:
         """Return once the process itself has ended, whoever still holds its pipes."""
@@ -45,23 +72,88 @@ class Child:
         finally:
             os.close(descriptor)
 
-    async def end(self) -> int:
-        """End the process and its group, or what the process left behind when it ended by itself.
+    async def end(self, clock: Clock | None = None) -> bool:
+        """End the process and all of its own, or what it left behind when it ended by itself.
 
-        Returns how many it left behind. Safe to call again. Shield it: half an end leaves
-        processes behind.
+        Returns False when something could not even be killed. Safe to call again. Shield it: half
+        an end leaves processes behind.
         """
-        if not self._observe():
-            ended = await self._group.end(GRACE_SECONDS)
-            self._observe()
-            left = 0
-        else:
-            left = len(self._group.members())
-            ended = await self._group.end(GRACE_SECONDS)
+        ticker = clock or SystemClock()
+        lives = not self._observe()
+        left = self.living()
+        self.by_us = self.by_us or lives
+        if not self.by_us:
+            self.leftovers = max(self.leftovers, len(left))
+        if left or lives:
+            await self._end(left, ticker)
+        everything = not self.living() and self._observe()
         # What even a kill did not end may do so once we are gone.
-        if ended.empty:
+        if everything:
             GUARD.release(self._pid)
-        return left
+        return everything
+
+    def living(self) -> Mapping[int, ProcessStat]:
+        """Return the living processes of the run, the started one not counted."""
+        if self._descendants is not None:
+            found = self._descendants.living()
+        else:
+            found = _stats(self._group.members())
+        if self._task_group is not None:
+            found |= _stats(self._task_group.members())
+        found.pop(self._pid, None)
+        return found
+
+    async def _end(self, left: Mapping[int, ProcessStat], ticker: Clock) -> None:
+        self._ask(left)
+        if await self._gone(GRACE_SECONDS, ticker):
+            return
+        deadline = ticker.monotonic() + KILL_WAIT
+        # Again and again: a process may have forked between the look and the signal.
+        while ticker.monotonic() < deadline:
+            self._kill()
+            if await self._gone(LAST_POLL, ticker):
+                return
+
+    def _ask(self, left: Mapping[int, ProcessStat]) -> None:
+        confinement = self._confinement
+        if (
+            confinement is not None
+            and confinement.containment.level is Level.BWRAP
+            and not self._observe()
+            and left
+        ):
+            # Asked to end itself, bubblewrap would kill what is inside at once: those are asked,
+            # and it follows them.
+            for stat in left.values():
+                send(stat, signal.SIGTERM)
+            return
+        self._signal(signal.SIGTERM, left)
+
+    def _kill(self) -> None:
+        if self._task_group is not None:
+            self._task_group.kill()
+        self._signal(signal.SIGKILL, self.living())
+
+    def _signal(self, number: int, left: Mapping[int, ProcessStat]) -> None:
+        # The group first: one call reaches also a child that is born during the look. Its number
+        # is taken while the leader is not reaped or a member lives.
+        if not self._reaped or any(stat.group == self._pid for stat in left.values()):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._pid, number)
+        for stat in left.values():
+            if stat.group != self._pid:
+                send(stat, number)
+
+    async def _gone(self, seconds: float, ticker: Clock) -> bool:
+        deadline = ticker.monotonic() + seconds
+        pause = FIRST_POLL
+        while not self._observe() or self.living():
+            rest = deadline - ticker.monotonic()
+            if rest <= 0:
+                return False
+            await ticker.sleep(min(pause, rest))
+            pause = min(pause * 2, LAST_POLL)
+        return True
 
     def _observe(self) -> bool:
         """Take the status if the process has ended. Nothing is made up when another took it."""
@@ -82,4 +174,10 @@ class Child:
         # Reaping frees the number unless the group still has members, which keep it taken.
         self._popen.wait()
         self._reaped = True
+        release_start(self._pid)
         return True
+
+
+def _stats(pids: tuple[int, ...]) -> dict[int, ProcessStat]:
+    found = {pid: read_stat(pid) for pid in pids}
+    return {pid: stat for pid, stat in found.items() if stat is not None and not stat.finished}

@@ -57,7 +57,9 @@ class Execution:
     left behind still held an output pipe, or that reading was stopped: output may be incomplete.
     `leftovers` counts processes of its group that it left behind when it ended by itself; they
     were ended. `stdin_taken` counts the bytes of standard input that were passed on. `duration`
-    is in seconds. `containment` is what was verified to hold it.
+    is in seconds. `containment` is what was verified to hold it. `remarks` are sentences about how
+    it was run or read that a reader of the result must see. `excused` are the indexes of stages
+    (`exit.stages`) whose failure is none: they wrote to a stage that stops reading on purpose.
     """
 
     exit: ExitFact = field(default_factory=ExitFact)
@@ -71,3 +73,5 @@ class Execution:
     stdin_taken: int = 0
     containment: Containment = field(default_factory=Containment)
     offloaded: Offloaded | None = None
+    remarks: tuple[str, ...] = ()
+    excused: tuple[int, ...] = ()

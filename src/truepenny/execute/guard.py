@@ -16,8 +16,10 @@ import atexit
 import os
 import subprocess
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 
+from truepenny.system.descendants import RUN_VARIABLE, runtime_mark
 from truepenny.system.process_identity import read_stat
 
 SHELL = "/bin/sh"
@@ -33,22 +35,52 @@ END_SECONDS = 1.0
 # Told `+ group:start` and `- group:start`. The start (clock ticks since boot, field 22 of
 # /proc/<pid>/stat) keeps a number that was given away from being killed; a group whose leader is
 # gone keeps its number taken. Where there is no /proc the start is empty and not compared.
+# The folders of a control group may follow, each after a colon: they have neither blanks nor
+# colons. What is in them is killed and they are removed, a few looks long: the dead leave slowly.
 _SCRIPT = r"""
 trap '' HUP INT TERM
-held=' '
+ours=$1
+held=' ' folders=
 while read -r mark entry; do
   case $mark in
     +) held="$held$entry " ;;
-    -) held="${held%% $entry *} ${held#* $entry }" ;;
+    -) held="${held%%" $entry "*} ${held#*" $entry "}" ;;
   esac
 done
 for entry in $held; do
   group=${entry%%:*} start=${entry#*:}
+  case $start in
+    *:*) folders="$folders ${start#*:}" start=${start%%:*} ;;
+  esac
   if [ -n "$start" ] && read -r stat <"/proc/$group/stat"; then
     set -- ${stat##*) }
     [ "${20}" = "$start" ] || continue
   fi
   kill -s KILL -- "-$group"
+done
+# What left its group and session is known by the mark of this runtime in its environment.
+case $held$ours in
+  *:*TRUEPENNY_RUN=????????????????-)
+    for file in $(grep -lz "^$ours" /proc/[0-9]*/environ); do
+      file=${file%/environ}
+      kill -s KILL "${file#/proc/}"
+    done ;;
+esac
+IFS=' :'
+look=0
+while [ -n "$folders" ] && [ "$look" -lt 100 ]; do
+  rest=
+  for folder in $folders; do
+    [ -d "$folder" ] || continue
+    if [ -w "$folder/cgroup.kill" ]; then
+      echo 1 >"$folder/cgroup.kill"
+    else
+      while read -r pid; do kill -s KILL "$pid"; done <"$folder/cgroup.procs"
+    fi
+    rmdir "$folder" || rest="$rest $folder"
+  done
+  folders=$rest look=$((look + 1))
+  [ -z "$rest" ] || sleep 0.05
 done
 """
 
@@ -64,10 +96,12 @@ class Guard:
         self._pipe = -1
         self._runtime = 0  # the process that started it: a fork needs one of its own
 
-    def hold(self, group: int) -> None:
-        """Hold a group that was just started, named by its leader."""
+    def hold(self, group: int, folders: Sequence[str] = ()) -> None:
+        """Hold a group that was just started, named by its leader, with its control group's
+        folders. One with a blank or a colon in its name is not told."""
         stat = read_stat(group)
-        entry = f"{group}:{stat.start if stat else ''}"
+        told = [name for name in folders if not any(c in ": \t\n" for c in name)]
+        entry = ":".join([str(group), str(stat.start) if stat else "", *told])
         with self._lock:
             if self._runtime != os.getpid():
                 self._forget()
@@ -95,14 +129,14 @@ class Guard:
         read, write = os.pipe()
         try:
             self._process = subprocess.Popen(
-                [NAME, "-c", _SCRIPT],
+                [NAME, "-c", _SCRIPT, NAME, f"{RUN_VARIABLE}={runtime_mark()}"],
                 executable=self._shell,
                 stdin=read,
                 # Its own everything: it must not hold the caller's pipes, folder or terminal.
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
-                env={},
+                env={"PATH": os.defpath},
                 start_new_session=True,
             )
         except OSError:
@@ -117,7 +151,7 @@ class Guard:
 
     def _tell(self, lines: str) -> bool:
         try:
-            os.write(self._pipe, lines.encode("ascii"))
+            os.write(self._pipe, lines.encode("utf-8", "surrogateescape"))
         except OSError:
             return False
         return True

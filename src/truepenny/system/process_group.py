@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .clock import Clock, SystemClock
-from .process_identity import Liveness, ProcessStat, exists, liveness, read_stat, start_identity
+from .descendants import send
+from .process_identity import Liveness, exists, liveness, read_stat, start_identity
 
 FIRST_POLL = 0.005
 """Seconds; most processes are gone a few milliseconds after a signal."""
@@ -69,7 +70,7 @@ class ProcessGroup:
         for pid in members:
             stat = read_stat(pid)
             if stat is not None and stat.group != self.leader and stat.session == self.leader:
-                sent = _send_one(stat, number) or sent
+                sent = send(stat, number) or sent
         return sent
 
     async def wait_empty(self, seconds: float, clock: Clock | None = None) -> bool:
@@ -144,22 +145,4 @@ def _send_group(group: int, number: int) -> bool:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):
         return False
-    return True
-
-
-def _send_one(stat: ProcessStat, number: int) -> bool:
-    """Signal through a descriptor, so that the number cannot change hands in between."""
-    try:
-        handle = os.pidfd_open(stat.pid)
-    except OSError:
-        return False
-    try:
-        now = read_stat(stat.pid)
-        if now is None or now.start != stat.start:
-            return False
-        signal.pidfd_send_signal(handle, number)
-    except (ProcessLookupError, PermissionError):
-        return False
-    finally:
-        os.close(handle)
     return True

@@ -1,0 +1,1 @@
+"""Runs that go on while others work: their registry, their output files, their records."""

@@ -1,0 +1,203 @@
+"""Shell lines: run by bash with `pipefail`, and the status of each stage of the last pipeline.
+
+The line is handed to bash exactly as it is, so that its own messages and line numbers are those of
+the line. Where it has a pipe, a startup file of ours is read first, from memory (`BASH_ENV`): it
+sets an exit trap that reports `PIPESTATUS` through a descriptor of its own, and removes itself
+from the environment. A line that replaces its shell, is killed, or sets an exit trap of its own
+reports nothing, and one that does not end in that pipeline is not counted: unknown is `None`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import signal
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from truepenny.sandbox.sandbox import Sandbox
+from truepenny.system.clock import Clock
+from truepenny.text.redact import Redactor
+
+from .command import CaptureLimits, Command
+from .ending import ExitFact
+from .execution import Execution
+from .habit import stops_early
+from .outcome import Classification, Marker, classify
+from .process import OnOutput, run
+
+SHELL = "bash"
+
+FALLBACK = "/bin/sh"
+"""Where there is no bash; it has neither `pipefail` nor stage statuses, and the result says so."""
+
+NO_BASH = "there is no bash here: run by sh, so the status of a pipeline is its last stage's alone"
+
+SIGPIPE_CODE = 128 + signal.SIGPIPE
+"""What a shell reports for a stage that was writing to nobody."""
+
+_STARTUP = frozenset({"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND"})
+_FUNCTION = re.compile(r"BASH_FUNC_.*(?:%%|\(\))")
+
+_REPORT = """\
+unset BASH_ENV
+exec {script}<&-
+trap '{{ builtin printf "%s " {token} "$?" "${{PIPESTATUS[@]}}" >&{report}; }} >/dev/null 2>&1' EXIT
+"""
+
+_REPORT_BYTES = 64 * 1024
+"""Read of what came back: a pipe's content at most."""
+
+
+def clean_of_startup(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment without what makes a shell run or switch on something at its start."""
+    return {
+        name: value
+        for name, value in env.items()
+        if name not in _STARTUP and not _FUNCTION.fullmatch(name)
+    }
+
+
+def with_pipefail(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment for a program that starts shells itself: theirs have `pipefail`."""
+    return {**clean_of_startup(env), "SHELLOPTS": "pipefail"}
+
+
+def line_command(
+    line: str,
+    *,
+    env: Mapping[str, str],
+    cwd: Path | None = None,
+    stdin: bytes | None = None,
+    timeout: float | None = 60.0,
+    limits: CaptureLimits | None = None,
+    redactor: Redactor | None = None,
+    sandbox: Sandbox | None = None,
+    offload: Path | None = None,
+) -> Command:
+    """Return the command that runs a line; what the fields mean is in `Command`."""
+    env = clean_of_startup(env)
+    shell = shutil.which(SHELL, path=env.get("PATH", os.defpath))
+    argv = (FALLBACK, "-c", line) if shell is None else (SHELL, "-o", "pipefail", "-c", line)
+    return Command(
+        argv, env, cwd, stdin, timeout, limits or CaptureLimits(), redactor, sandbox, offload
+    )
+
+
+async def run_line(
+    command: Command, *, on_output: OnOutput | None = None, clock: Clock | None = None
+) -> Execution:
+    """Run a command of `line_command`; `exit.stages` are the statuses of its last pipeline."""
+    line = command.argv[-1]
+    if command.argv[0] != SHELL:
+        execution = await run(command, on_output=on_output, clock=clock)
+        return replace(execution, remarks=(*execution.remarks, NO_BASH))
+    if "|" not in line:
+        # Without a wrapper: bash may then replace itself by the program, whose signal we see.
+        return await run(command, on_output=on_output, clock=clock)
+    with _Report() as report:
+        execution = await run(report.told(command), on_output=on_output, clock=clock)
+        statuses = report.statuses()
+    return _read(line, execution, statuses)
+
+
+class _Report:
+    """The startup file and the pipe that the statuses come back by."""
+
+    def __enter__(self) -> _Report:
+        self._token = secrets.token_hex(8)
+        self._read, self._write = os.pipe()
+        try:
+            self._script = os.memfd_create("truepenny-line", os.MFD_CLOEXEC)
+        except OSError:
+            os.close(self._read)
+            os.close(self._write)
+            raise
+        # A stage that filled the pipe must not make the shell's report wait.
+        os.set_blocking(self._write, False)
+        os.set_blocking(self._read, False)
+        text = _REPORT.format(script=self._script, report=self._write, token=self._token)
+        os.write(self._script, text.encode("ascii"))
+        os.lseek(self._script, 0, os.SEEK_SET)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for descriptor in (self._script, self._read, self._write):
+            os.close(descriptor)
+
+    def told(self, command: Command) -> Command:
+        """Return the command with the startup file and the descriptors."""
+        env = {**command.env, "BASH_ENV": f"/dev/fd/{self._script}"}
+        passed = (*command.descriptors, self._script, self._write)
+        return replace(command, env=env, descriptors=passed)
+
+    def statuses(self) -> tuple[int, ...] | None:
+        """Return the exit status, then those of the stages; None unless exactly one came back."""
+        try:
+            words = os.read(self._read, _REPORT_BYTES).split()
+        except BlockingIOError:
+            return None
+        token = self._token.encode()
+        if words.count(token) != 1 or words[0] != token:
+            return None
+        try:
+            return tuple(map(int, words[1:]))
+        except ValueError:
+            return None
+
+
+def _read(line: str, execution: Execution, statuses: tuple[int, ...] | None) -> Execution:
+    """Put the stages into the account where they are those of the end of the line."""
+    code = execution.exit.observed
+    if not statuses or statuses[0] != code or len(statuses) < 3:
+        return execution
+    from .stage import stages
+
+    found, words = statuses[1:], stages(line)
+    if words is None or len(words) != len(found) or code not in (found[-1], _pipefail(found)):
+        return execution
+    benign = _benign(found, words)
+    effective = code
+    if benign and not any(_without(found, benign)):
+        effective = 0
+    remarks = execution.remarks
+    if benign:
+        names = ", ".join(words[index][0] if words[index] else "a stage" for index in benign)
+        remarks += (
+            f"{names}: ended by SIGPIPE because the next stage stops reading on purpose; no fault",
+        )
+    status = ExitFact(code, effective, execution.exit.signal, found)
+    return replace(execution, exit=status, remarks=remarks, excused=benign)
+
+
+def _pipefail(found: tuple[int, ...]) -> int:
+    return next((status for status in reversed(found) if status), 0)
+
+
+def _without(found: tuple[int, ...], benign: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(status for index, status in enumerate(found) if index not in benign)
+
+
+def _benign(found: tuple[int, ...], words: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
+    """Return the stages before the last whose SIGPIPE was asked for by a stage after them."""
+    excused: list[int] = []
+    for index in range(len(found) - 2, -1, -1):
+        # The next stage stops on purpose, or was itself ended by one that does.
+        if found[index] == SIGPIPE_CODE and (stops_early(words[index + 1]) or index + 1 in excused):
+            excused.insert(0, index)
+    return tuple(excused)
+
+
+def classify_line(
+    execution: Execution, line: str, markers: tuple[Marker, ...] = ()
+) -> Classification:
+    """Return what a line came to; the program of its last stage says which codes find nothing."""
+    from .habit import nothing_found
+    from .stage import stages
+
+    words = stages(line) if execution.exit.observed else None
+    codes = nothing_found(words[-1]) if words else ()
+    return classify(execution, markers, no_match_codes=codes, shell=True)

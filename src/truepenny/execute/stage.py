@@ -1,0 +1,80 @@
+"""The stages of a shell line's last pipeline: which program each of them runs.
+
+Read from the syntax tree, never guessed from the text: where the tree is not whole, or the line
+does not end in a pipeline or one plain command, there is no answer. What came before the last
+statement of the line is not looked at.
+"""
+
+from __future__ import annotations
+
+import functools
+import posixpath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+MOST_BYTES = 64 * 1024
+"""Of a longer line nothing is read: it is a program, whose last line says little."""
+
+_WORDS = frozenset({"word", "number", "string", "raw_string", "concatenation", "simple_expansion"})
+_PREFIXES = frozenset({"command", "builtin", "exec", "nohup", "time"})
+"""Words before a program that pass its own exit code on."""
+
+
+def stages(line: str) -> tuple[tuple[str, ...], ...] | None:
+    """Return the words of each stage, quotes taken off; a stage that is no plain command is `()`.
+
+    None where the line does not end in a pipeline or a plain command.
+    """
+    data = line.encode("utf-8", "surrogatepass")
+    if len(data) > MOST_BYTES:
+        return None
+    root = _parser().parse(data).root_node
+    if root.has_error:
+        return None
+    statements = [node for node in root.children if node.type not in ("comment", "\n", ";")]
+    if not statements or not statements[-1].is_named:
+        return None  # Nothing, or it ends with `&`: in the background its end is not this one's.
+    node = statements[-1]
+    while node.type in ("redirected_statement", "list"):
+        node = node.child_by_field_name("body") or node.named_children[-1]
+    if node.type in ("command", "test_command"):
+        return (_words(node),)
+    if node.type != "pipeline" or node.named_children[0].type == "negated_command":
+        return None
+    return tuple(_words(_inner(child)) for child in node.named_children)
+
+
+def _inner(node: Node) -> Node:
+    body = node.child_by_field_name("body") if node.type == "redirected_statement" else None
+    return body or node
+
+
+def _words(node: Node) -> tuple[str, ...]:
+    if node.type == "test_command":
+        return ("[",)
+    if node.type != "command":
+        return ()
+    found: list[str] = []
+    for child in node.named_children:
+        if child.type == "command_name" or child.type in _WORDS:
+            found.append(_plain(child))
+    while len(found) > 1 and found[0] in _PREFIXES:
+        del found[0]
+    return (posixpath.basename(found[0]), *found[1:]) if found else ()
+
+
+def _plain(node: Node) -> str:
+    text = (node.text or b"").decode("utf-8", "replace")
+    if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1]
+    return text
+
+
+@functools.cache
+def _parser() -> Parser:
+    import tree_sitter
+    import tree_sitter_bash
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))

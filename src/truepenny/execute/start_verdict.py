@@ -1,0 +1,30 @@
+"""Whether a program behind a sandbox's own words ever began, once its end was seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from truepenny.sandbox.confinement import Confinement, Refused
+
+from .command import Command
+from .ending import ExitFact
+from .execution import Execution, StartFailure, StartFault
+
+_FAULTS = {
+    Refused.SANDBOX: StartFault.SANDBOX,
+    Refused.MISSING: StartFault.MISSING_PROGRAM,
+    Refused.NOT_EXECUTABLE: StartFault.NOT_EXECUTABLE,
+}
+
+
+def failed_inside(command: Command, confinement: Confinement, execution: Execution) -> Execution:
+    """Return the execution with its containment, as a failed start where it was one.
+
+    A code of the sandbox's own words is not the program's: none is kept then.
+    """
+    execution = replace(execution, containment=confinement.containment)
+    verdict = confinement.verdict(execution.exit.observed, execution.stderr.text)
+    if verdict is None:
+        return execution
+    failure = StartFailure(_FAULTS[verdict.why], command.argv[0], verdict.message)
+    return replace(execution, failure=failure, exit=ExitFact(), cause=None)

@@ -1,0 +1,197 @@
+"""Finding what a process that we started leaves behind, wherever it moved itself.
+
+On Linux we ask the kernel to hand us the orphans among our descendants (`PR_SET_CHILD_SUBREAPER`),
+so a process that left its group and its session, and lost its parent, becomes a child of ours. It
+is known by the cookie in its environment, by the session or group it still is in, or because it
+was seen below the process while that lived. One that left its session, cleared its environment and
+lost its parent before anybody looked is not known for ours and stays: only a control group or a
+process namespace holds that one.
+
+The cost of an empty answer is one small read: the children of our first thread, which is the one
+that gets the orphans.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import secrets
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from .process_identity import ProcessStat, read_stat
+
+RUN_VARIABLE = "TRUEPENNY_RUN"
+"""In the environment of each process that we start, and of what that starts in turn."""
+
+ENVIRON_BYTES = 4 * 1024 * 1024
+"""Read of an environment in search of the cookie: the kernel allows a stack's quarter, 2 MiB."""
+
+_PR_SET_CHILD_SUBREAPER = 36
+_PROC = Path("/proc")
+
+_adopting: dict[int, bool] = {}
+"""Whether we get orphans, by process id: a fork has to ask again."""
+
+
+_marks: dict[int, str] = {}
+
+
+def runtime_mark() -> str:
+    """Return what all cookies of this process begin with; a fork has another."""
+    return _marks.setdefault(os.getpid(), f"{secrets.token_hex(8)}-")
+
+
+def new_cookie() -> str:
+    """Return a new value of `RUN_VARIABLE`."""
+    return f"{runtime_mark()}{secrets.token_hex(4)}"
+
+
+def adopt_orphans() -> bool:
+    """Ask, once per process, to become the parent of orphaned descendants; return whether so."""
+    pid = os.getpid()
+    if pid not in _adopting:
+        _adopting[pid] = sys.platform == "linux" and _become_subreaper()
+    return _adopting[pid]
+
+
+def _become_subreaper() -> bool:
+    if not _children_file(os.getpid(), os.getpid()).exists():
+        return False  # A kernel without that file: orphans could not be told cheaply.
+    try:
+        return ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    except (OSError, AttributeError):
+        return False
+
+
+def _children_file(pid: int, thread: int) -> Path:
+    return _PROC / str(pid) / "task" / str(thread) / "children"
+
+
+def _read_children(pid: int, thread: int) -> tuple[int, ...]:
+    try:
+        return tuple(map(int, _children_file(pid, thread).read_bytes().split()))
+    except OSError:
+        return ()
+
+
+def children(pid: int) -> tuple[int, ...]:
+    """Return the children of all threads of a process."""
+    try:
+        threads = os.listdir(_PROC / str(pid) / "task")
+    except OSError:
+        return ()
+    return tuple(child for thread in threads for child in _read_children(pid, int(thread)))
+
+
+def tree(pid: int) -> dict[int, ProcessStat]:
+    """Return the living descendants of a process, without itself."""
+    found: dict[int, ProcessStat] = {}
+    waiting = list(children(pid))
+    while waiting:
+        stat = read_stat(waiting.pop())
+        if stat is None or stat.pid in found:
+            continue
+        found[stat.pid] = stat
+        waiting += children(stat.pid)
+    return {number: stat for number, stat in found.items() if not stat.finished}
+
+
+class Descendants:
+    """The processes below one start: the leader of a session, and all that came of it.
+
+    Only useful where `adopt_orphans` said yes.
+    """
+
+    def __init__(self, leader: int, cookie: str) -> None:
+        self.leader = leader
+        self._mark = f"{RUN_VARIABLE}={cookie}\0".encode()
+        self._seen: dict[int, int] = {}
+
+    def living(self) -> dict[int, ProcessStat]:
+        """Return those that live, the leader itself not counted; reap those that do not."""
+        found = tree(self.leader) if _is_child(self.leader) else {}
+        for pid in _read_children(os.getpid(), os.getpid()):
+            if pid == self.leader or pid in _STARTS:
+                continue
+            stat = read_stat(pid)
+            if stat is None:
+                continue
+            if not self._ours(stat):
+                if stat.finished:
+                    _reap_stranger(stat)
+                continue
+            if stat.finished:
+                _reap(pid)
+            else:
+                found[pid] = stat
+            found |= tree(pid)
+        self._seen |= {pid: stat.start for pid, stat in found.items()}
+        return found
+
+    def _ours(self, stat: ProcessStat) -> bool:
+        if self.leader in (stat.session, stat.group) or self._seen.get(stat.pid) == stat.start:
+            return True
+        try:
+            with open(_PROC / str(stat.pid) / "environ", "rb") as file:
+                return self._mark in file.read(ENVIRON_BYTES)
+        except OSError:
+            return False
+
+
+_STARTS: set[int] = set()
+
+
+def hold_start(pid: int) -> None:
+    """Note a child that we started ourselves: it is no orphan."""
+    _STARTS.add(pid)
+
+
+def release_start(pid: int) -> None:
+    """Forget a child of ours that was reaped."""
+    _STARTS.discard(pid)
+
+
+def _is_child(pid: int) -> bool:
+    """Whether a start of ours still has its number, dead or alive."""
+    return pid in _STARTS
+
+
+def _reap(pid: int) -> None:
+    with suppress(ChildProcessError):
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG)
+
+
+def _reap_stranger(stat: ProcessStat) -> None:
+    """Reap an orphan that came to us already dead, as the first process would have done.
+
+    A child that other code in this process started has the session of this process, or a `Popen`
+    that will want its status.
+    """
+    if stat.session == os.getsid(0):
+        return
+    if any(isinstance(one, subprocess.Popen) and one.pid == stat.pid for one in gc.get_objects()):
+        return
+    _reap(stat.pid)
+
+
+def send(stat: ProcessStat, number: int) -> bool:
+    """Signal one process through a descriptor, so that its number cannot change hands."""
+    try:
+        handle = os.pidfd_open(stat.pid)
+    except OSError:
+        return False
+    try:
+        now = read_stat(stat.pid)
+        if now is None or now.start != stat.start:
+            return False
+        signal.pidfd_send_signal(handle, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    finally:
+        os.close(handle)
+    return True
