@@ -248,7 +248,11 @@ def _spawn(
     if confinement is not None:
         passed += confinement.descriptors
     cwd = command.cwd if confinement is None else confinement.cwd
+    env: Mapping[str, str] = {**command.env, RUN_VARIABLE: cookie}
     try:
+        if confinement is not None:
+            # Words of the sandbox's own are known by the cookie too.
+            env = {**confinement.environment(env), RUN_VARIABLE: cookie}
         stdin: int | None = None
         if command.stdin is not None:
             read, stdin = os.pipe()
@@ -267,7 +271,7 @@ def _spawn(
             stdout=theirs[-2],
             stderr=theirs[-1],
             cwd=cwd,
-            env={**command.env, RUN_VARIABLE: cookie},
+            env=env,
             start_new_session=True,
             pass_fds=passed,
         )
