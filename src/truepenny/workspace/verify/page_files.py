@@ -42,6 +42,9 @@ def find(root: Path, folder: Path) -> Found:
             path = Path(here, name)
             if PurePosixPath(name).suffix.lower() not in SUFFIXES or path.is_symlink():
                 continue
+            if not _utf8(path):
+                found.rest = "a file whose name is not UTF-8"
+                continue
             if len(found.files) == MAX_FILES:
                 found.rest = f"more than {MAX_FILES} files: name a smaller folder"
                 return found
@@ -50,3 +53,11 @@ def find(root: Path, folder: Path) -> Found:
             found.rest = f"more than {MAX_ENTRIES} directory entries: name a smaller folder"
             return found
     return found
+
+
+def _utf8(path: Path) -> bool:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -45,7 +45,9 @@ _HAS_ELEMENT = re.compile(r"<[A-Za-z]")
 
 def find_program(names: tuple[str, ...], env: Mapping[str, str]) -> str | None:
     """Return the first of the names that is on the PATH of the check, as a path."""
-    return next((path for name in names if (path := shutil.which(name, path=env["PATH"]))), None)
+    return next(
+        (path for name in names if (path := shutil.which(name, path=env.get("PATH", "")))), None
+    )
 
 
 async def check_script(

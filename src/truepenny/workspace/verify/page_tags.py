@@ -1,4 +1,4 @@
-"""Tags of an HTML text: whether they are balanced, what they refer to, the scripts and styles inside.
+"""Tags of an HTML text: their balance, what they refer to, the scripts and styles inside.
 
 One pass from front to back that never goes back, so a hostile page costs no more than its length.
 What ends by itself in HTML (`<p>`, `<li>`, table parts) may be left open.
