@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from truepenny.errors import CouldNotRun
 
+from .confinement import NotStarted, Refused
 from .plan import Account
 from .trusted import find
 
 PROGRAM = "setpriv"
+
+EXEC = f"{PROGRAM}: failed to execute "
+CODES = {127: Refused.MISSING, 126: Refused.NOT_EXECUTABLE}
 
 
 def drop_words(account: Account) -> tuple[str, ...]:
@@ -39,3 +43,15 @@ def drop_words(account: Account) -> tuple[str, ...]:
         "--inh-caps=-all",
         "--bounding-set=-all",
     )
+
+
+def exec_failure(code: int | None, stderr: str) -> NotStarted | None:
+    """Return why the program after `drop_words` did not start; None where nothing says so.
+
+    It is what `setpriv` prints, alone, with the code that it then has. A program that prints just
+    that and ends so is taken for one that never started: these words have no other channel.
+    """
+    why, line = CODES.get(code or 0), stderr.removesuffix("\n")
+    if why is None or not line.startswith(EXEC) or "\n" in line:
+        return None
+    return NotStarted(why, line.removeprefix(EXEC))

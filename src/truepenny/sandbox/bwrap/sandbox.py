@@ -44,7 +44,7 @@ class BwrapSandbox(Sandbox):
         with ExitStack() as stack:
             held = hold(self.plan, self._known, stack)
             launch = prepare(self.plan, stack)
-            read, write = _pipe(stack)
+            records = _Records(stack)
             variables = _memory("variables", stack)
             filters = _memory("filters", stack)
             _fill(filters, filter_program(self.plan))
@@ -53,7 +53,7 @@ class BwrapSandbox(Sandbox):
                 held,
                 self._program,
                 cwd=cwd or self.plan.cwd,
-                status=write,
+                status=records.write,
                 variables=variables,
                 filters=filters,
             )
@@ -63,9 +63,9 @@ class BwrapSandbox(Sandbox):
                 argv=lambda program: (*launch.words, *words, *program),
                 cwd="/",
                 environment=_hand_over(variables),
-                descriptors=(*launch.descriptors, *bound, write, variables, filters),
+                descriptors=(*launch.descriptors, *bound, records.write, variables, filters),
                 group=launch.group,
-                verdict=_judge(launch, read),
+                verdict=_judge(launch, records),
                 close=stack.pop_all().close,
             )
         raise AssertionError("a context that swallows nothing was left")
@@ -85,23 +85,34 @@ def _hand_over(descriptor: int) -> Callable[[Mapping[str, str]], Mapping[str, st
     return environment
 
 
-def _judge(launch: Launch, read: int) -> Callable[[int | None, str], NotStarted | None]:
+class _Records:
+    """Bubblewrap's account, read once: at the verdict, or when its pipe is closed."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._read, self.write = os.pipe()
+        os.set_blocking(self._read, False)
+        self._taken: bytes | None = None
+        stack.callback(self._close)
+
+    def take(self) -> bytes:
+        if self._taken is None:
+            try:
+                self._taken = os.read(self._read, MOST_STATUS_BYTES)
+            except BlockingIOError:
+                self._taken = b""
+        return self._taken
+
+    def _close(self) -> None:
+        self.take()
+        os.close(self._read)
+        os.close(self.write)
+
+
+def _judge(launch: Launch, records: _Records) -> Callable[[int | None, str], NotStarted | None]:
     def judge(code: int | None, stderr: str) -> NotStarted | None:
-        try:
-            records = os.read(read, MOST_STATUS_BYTES)
-        except BlockingIOError:
-            records = b""
-        return launch.verdict(code, stderr) or verdict(records, code, stderr)
+        return launch.verdict(code, stderr) or verdict(records.take(), code, stderr)
 
     return judge
-
-
-def _pipe(stack: ExitStack) -> tuple[int, int]:
-    read, write = os.pipe()
-    stack.callback(os.close, read)
-    stack.callback(os.close, write)
-    os.set_blocking(read, False)
-    return read, write
 
 
 def _memory(name: str, stack: ExitStack) -> int:

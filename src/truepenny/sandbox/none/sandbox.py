@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from truepenny.errors import CouldNotRun
-from truepenny.sandbox.confinement import Confinement
-from truepenny.sandbox.launch import prepare
-from truepenny.sandbox.plan import Network
+from truepenny.sandbox.confinement import Confinement, NotStarted, Refused
+from truepenny.sandbox.drop import exec_failure
+from truepenny.sandbox.launch import Launch, prepare
+from truepenny.sandbox.plan import Network, Plan
 from truepenny.sandbox.sandbox import Sandbox
 from truepenny.sandbox.trusted import check_variables
 
@@ -46,7 +47,20 @@ class NoneSandbox(Sandbox):
                 environment=environment,
                 descriptors=launch.descriptors,
                 group=launch.group,
-                verdict=launch.verdict,
+                verdict=lambda code, stderr: _verdict(plan, launch, code, stderr),
                 close=stack.pop_all().close,
             )
         raise AssertionError("a context that swallows nothing was left")
+
+
+def _verdict(plan: Plan, launch: Launch, code: int | None, stderr: str) -> NotStarted | None:
+    """Read an end: the last of our own words is the one that tries the program."""
+    if plan.account.drop:
+        return launch.verdict(code, stderr) or exec_failure(code, stderr)
+    found = launch.verdict(code, stderr)
+    why = _SHELL_CODES.get(code or 0)
+    return found if found is None or why is None else replace(found, why=why)
+
+
+_SHELL_CODES = {127: Refused.MISSING, 126: Refused.NOT_EXECUTABLE}
+"""What POSIX has a shell answer for a program that it cannot find, or cannot execute."""
