@@ -93,6 +93,7 @@ def test_one_form(text: str, name: str) -> None:
         "4294967296",
         "0x100000000",
         "08.1.1.1",
+        "1.2.3.0x",
         "example.1",
         "example.0x1f",
         "1" * 5000,

@@ -20,7 +20,7 @@ MOST_NAME = 253
 
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _PORT = re.compile(r"[1-9][0-9]{0,4}")
-_PART = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
+_PART = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")
 _DOTS = str.maketrans({"\u3002": ".", "\uff0e": ".", "\uff61": "."})
 
 
@@ -143,5 +143,5 @@ def _number(part: str) -> int:
     if len(part) > 64:
         raise ValueError(part[:64])
     if part[:2] in ("0x", "0X"):
-        return int(part[2:] or "0", 16)
+        return int(part[2:], 16)
     return int(part, 8 if part.startswith("0") and len(part) > 1 else 10)
