@@ -16,6 +16,7 @@ from typing import Literal
 
 import anyio
 
+from truepenny.sandbox.level import Containment
 from truepenny.system.clock import Clock, SystemClock
 
 from .capture import Capture, Captured
@@ -92,6 +93,12 @@ class Running:
     def stop(self) -> None:
         """End it, as an abort; nothing happens to one that has ended by then."""
         self._end_for(Cause.ABORT)
+
+    @property
+    def containment(self) -> Containment:
+        """What holds it, as far as is known before its end."""
+        confinement = self._started.confinement
+        return Containment() if confinement is None else confinement.containment
 
     @property
     def stopped(self) -> bool:

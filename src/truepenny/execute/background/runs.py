@@ -23,6 +23,7 @@ from truepenny.errors import CouldNotRun, UsageError
 from truepenny.execute.command import Command
 from truepenny.execute.execution import Execution, StartFailure
 from truepenny.execute.process import Running, begin
+from truepenny.sandbox.level import Containment
 from truepenny.system.atomic import storage_failed
 from truepenny.system.clock import Clock, SystemClock, timestamp
 from truepenny.system.directories import ensure
@@ -51,7 +52,8 @@ class UnknownRun(UsageError):
 class BackgroundRun:
     """One run. `execution` is None until the end, and for one that our own fault ended.
 
-    `path` is the output file. `ended` is set once, after `state` and `execution` are final.
+    `path` is the output file. `containment` is what holds it while it runs; afterwards the
+    execution says what did. `ended` is set once, after `state` and `execution` are final.
     """
 
     id: str
@@ -62,6 +64,7 @@ class BackgroundRun:
     state: State = State.RUNNING
     execution: Execution | None = None
     problem: str = ""
+    containment: Containment = field(default_factory=Containment)
     ended: anyio.Event = field(default_factory=anyio.Event)
 
 
@@ -149,6 +152,7 @@ class BackgroundRuns:
             self._finish(live, State.FAILED, Execution(failure=running))
         else:
             live.running = running
+            live.run.containment = running.containment
             self._tasks.start_soon(self._drive, live, running)
         return live.run
 
