@@ -9,7 +9,7 @@ from typing import Any, TypeVar, TypeVarTuple, Unpack
 import anyio.to_thread
 
 from truepenny.command.kubectl import KubectlCommand
-from truepenny.execute.ending import ByteCounts, Cause, ExitFact, Leg, Outcome
+from truepenny.execute.ending import ByteCounts, ExitFact, Outcome
 from truepenny.execute.execution import Execution
 from truepenny.execute.outcome import Classification, classify
 from truepenny.model.message import Text
@@ -49,9 +49,6 @@ class Account:
         self._detail: dict[str, Any] = {}
         if command.defaults:
             self._detail["defaults"] = list(command.defaults)
-        if execution.cause is Cause.TIMEOUT and not execution.stdout.bytes.observed:
-            # kubectl had nothing to say yet: it was waiting for the server.
-            self._meaning = replace(self._meaning, reason="transport", leg=Leg.TRANSPORT)
         self._read_can_i()
         if self._meaning.outcome is Outcome.SUCCESS and found_nothing(command, execution):
             self._meaning = Classification(Outcome.NO_MATCH, "nothing_found")

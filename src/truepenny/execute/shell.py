@@ -130,9 +130,14 @@ class _Report:
 
     def told(self, command: Command) -> Command:
         """Return the command with the startup file and the descriptors."""
-        env = {**command.env, "BASH_ENV": f"/dev/fd/{self._script}"}
+        startup = f"/dev/fd/{self._script}"
         passed = (*command.descriptors, self._script, self._write)
-        return replace(command, env=env, descriptors=passed)
+        if command.sandbox is None:
+            env = {**command.env, "BASH_ENV": startup}
+            return replace(command, env=env, descriptors=passed)
+        # Set on the inside: a sandbox's own words must not read it, and some refuse it for that.
+        argv = ("env", f"BASH_ENV={startup}", *command.argv)
+        return replace(command, argv=argv, descriptors=passed)
 
     def statuses(self) -> tuple[int, ...] | None:
         """Return the exit status, then those of the stages; None unless exactly one came back."""

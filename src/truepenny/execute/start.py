@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from truepenny.errors import CouldNotRun
+from truepenny.errors import ConfigurationError, CouldNotRun, TruepennyError
 from truepenny.sandbox.confinement import Confinement
 from truepenny.system.descendants import RUN_VARIABLE, adopt_orphans, new_cookie
 
@@ -142,6 +142,10 @@ def start(command: Command) -> Started | StartFailure:
         return StartFailure(StartFault.SANDBOX, command.argv[0], f"no sandbox: {error}")
     try:
         started = _start_confined(command, confinement)
+    except CouldNotRun as error:
+        started = StartFailure(StartFault.SANDBOX, command.argv[0], _line(error))
+    except ConfigurationError as error:
+        started = StartFailure(StartFault.UNUSABLE_ARGUMENTS, command.argv[0], _line(error))
     except BaseException:
         _give_up(confinement)
         raise
@@ -182,8 +186,6 @@ def _start_confined(command: Command, confinement: Confinement) -> Started | Sta
         if wrapped and failure.fault is not StartFault.NO_RESOURCES:
             return StartFailure(StartFault.SANDBOX, program, failure.message)
         return failure
-    except CouldNotRun as error:
-        return StartFailure(StartFault.SANDBOX, program, _line(error))
     started.confinement = confinement
     group = confinement.group
     # One that has ended already is in no group: only a living one proves that nothing holds it.
@@ -223,7 +225,7 @@ def _path(env: Mapping[str, str]) -> str:
     return env.get("PATH", os.defpath)
 
 
-def _line(error: CouldNotRun) -> str:
+def _line(error: TruepennyError) -> str:
     return " ".join(str(error).split())
 
 
@@ -248,6 +250,9 @@ def _spawn(
     if confinement is not None:
         passed += confinement.descriptors
     cwd = command.cwd if confinement is None else confinement.cwd
+    env = {**command.env, RUN_VARIABLE: cookie}
+    if confinement is not None:
+        env = {**confinement.environment(env), RUN_VARIABLE: cookie}
     env: Mapping[str, str] = {**command.env, RUN_VARIABLE: cookie}
     try:
         if confinement is not None:
