@@ -62,7 +62,7 @@ PARAMETERS: Mapping[str, Any] = {
             "type": "integer",
             "minimum": 1,
             "maximum": MAX_BYTES,
-            "description": f"Output after which a check is stopped. Default {DEFAULT_OUTPUT_BYTES}; "
+            "description": f"Output that stops a check. Default {DEFAULT_OUTPUT_BYTES}; "
             "numeric checks always have their own limit.",
         },
         "record_baseline": {
