@@ -94,6 +94,7 @@ def remarks(execution: Execution) -> tuple[str, ...]:
             )
     if controls := execution.stdout.controls + execution.stderr.controls:
         said.append(f"{controls} control characters were dropped or are shown as \\uXXXX")
+    said += execution.remarks
     return tuple(f"[{line}]" for line in said)
 
 

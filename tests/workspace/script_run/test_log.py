@@ -6,24 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from truepenny.system.clock import ManualClock
-from truepenny.workspace.script_run.log import RunLog, Tail
-
-
-@given(st.lists(st.text(st.sampled_from("ab€\n"), max_size=90), max_size=30))
-def test_a_tail_is_a_true_end_within_its_bytes(pieces: list[str]) -> None:
-    tail, whole = Tail(100), "".join(pieces)
-    for piece in pieces:
-        tail.feed(piece)
-    assert whole.endswith(tail.text)
-    assert len(tail.text.encode()) <= 100
-    assert tail.total == len(whole.encode())
-    assert tail.lines == len(whole.splitlines())
-    if tail.total <= 100:
-        assert tail.text == whole
+from truepenny.workspace.script_run.log import RunLog
 
 
 def test_progress_is_told_at_most_four_times_a_second(tmp_path: Path) -> None:

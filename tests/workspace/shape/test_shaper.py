@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from truepenny.execute.process import Stream
 from truepenny.workspace.shape import Policy, Shaped, Shaper
-from truepenny.workspace.shape.shaper import BODY_BYTES, BOUNDED_BYTES
+from truepenny.workspace.shape.shaper import BODY_BYTES, BOUNDED_BYTES, WHOLE_BYTES
 
 pieces = st.lists(
     st.tuples(
         st.sampled_from(("stdout", "stderr")),
-        st.text(st.sampled_from("abé€\n "), max_size=200).map(lambda text: text * 20),
+        st.text(st.sampled_from("abé€\n "), max_size=200).map(lambda text: text * 40),
     ),
     max_size=12,
 )
@@ -40,7 +40,7 @@ def test_no_policy_shows_more_than_a_result_may_hold(
     if got.whole is not None:
         assert got.whole == "".join(text for _, text in given)
     else:
-        assert got.total > BODY_BYTES
+        assert got.total > WHOLE_BYTES
 
 
 def test_short_output_is_whole_under_every_policy_that_shows_any() -> None:

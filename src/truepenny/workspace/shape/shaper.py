@@ -22,6 +22,9 @@ BODY_BYTES = RESULT_BYTES - REMARK_BYTES
 BOUNDED_BYTES = 8 * 1024
 """What `bounded` shows: most outputs are shorter, and small models have small windows."""
 
+WHOLE_BYTES = 2 * RESULT_BYTES
+"""Up to here all of it is held: more than two streams that are each kept whole can have."""
+
 ERRORS_TITLE = "STDERR:\n"
 
 
@@ -82,7 +85,7 @@ class Shaper:
             self._hash.update(text.encode("utf-8", "surrogatepass"))
         if self._pieces is not None:
             self._pieces.append(text)
-            if self._total > BODY_BYTES:
+            if self._total > WHOLE_BYTES:
                 self._pieces = None
 
     @property

@@ -1,0 +1,254 @@
+"""The bash tool with real shells: each fact in the result, and in the text a model reads."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from truepenny.execute.ending import Cause, Outcome
+from truepenny.text.redact import Redactor
+from truepenny.workspace.bash import bash_tool
+from truepenny.workspace.shape import RESULT_BYTES
+
+from .world import LEVELS, read, world
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "correct-horse-9-battery"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+async def test_exit_streams_and_containment(level: str) -> None:
+    async with world(level) as here:
+        tool = bash_tool(here.workspace)
+        done = await here.call(tool, {"command": "echo out; echo err >&2; exit 3"})
+    assert done.outcome is Outcome.TARGET_FAILED
+    assert done.text == "out\nSTDERR:\nerr\n"
+    assert done.facts.exit is not None
+    assert (done.facts.exit.observed, done.facts.exit.effective) == (3, 3)
+    assert done.facts.sandbox == level
+    assert done.facts.containment["account"] not in ("", "root")
+    assert done.facts.detail["streams"] == {
+        "stdout": {"bytes": 4, "lines": 1},
+        "stderr": {"bytes": 4, "lines": 1},
+    }
+    assert "outcome target_failed" in read(done)
+    assert "exit 3" in read(done)
+    assert f"sandbox {level}" in read(done)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+async def test_nothing_persists_but_files(level: str) -> None:
+    async with world(level, env={"PATH": os.defpath, "MY_API_KEY": SECRET}) as here:
+        tool = bash_tool(here.workspace)
+        await here.call(tool, {"command": "x=1; cd /; echo kept >$OLDPWD/file; export y=2"})
+        done = await here.call(tool, {"command": "echo [$x$y$MY_API_KEY]; pwd; cat file; cat"})
+        assert done.text == f"[]\n{here.root}\nkept\n"
+        assert done.outcome is Outcome.SUCCESS
+
+
+async def test_pipelines_say_which_stage_failed() -> None:
+    async with world() as here:
+        tool = bash_tool(here.workspace)
+        done = await here.call(tool, {"command": "echo a; false | cat"})
+        assert done.outcome is Outcome.UPSTREAM_FAILED
+        assert done.facts.exit is not None
+        assert done.facts.exit.stages == (1, 0)
+        assert "stages 1,0" in read(done)
+        done = await here.call(tool, {"command": "seq 100000 | head -n 1"})
+        assert done.outcome is Outcome.SUCCESS
+        assert done.facts.exit is not None
+        assert (done.facts.exit.observed, done.facts.exit.effective) == (141, 0)
+        assert "SIGPIPE" in read(done)
+        done = await here.call(tool, {"command": "echo a | grep b"})
+        assert done.outcome is Outcome.NO_MATCH
+        assert not done.outcome.failed
+
+
+async def test_what_is_cut_is_counted_kept_and_named() -> None:
+    async with world() as here:
+        tool = bash_tool(here.workspace)
+        done = await here.call(tool, {"command": "seq 20000"})
+        whole = "".join(f"{number}\n" for number in range(1, 20001))
+        assert done.outcome is Outcome.SUCCESS
+        assert done.text.startswith("1\n2\n")
+        assert done.text.endswith("20000\n")
+        assert len(done.text.encode()) <= RESULT_BYTES
+        sizes, missing = done.facts.bytes, done.facts.completeness
+        assert Path(sizes.offload_path).read_text(encoding="utf-8") == whole
+        assert sizes.observed == len(whole) == sizes.kept + sizes.offloaded
+        assert sizes.discarded == 0
+        assert (missing.state, missing.total) == ("partial", 20000)
+        assert missing.next == f"read {sizes.offload_path}"
+        assert sizes.offload_path in read(done)
+
+
+async def test_short_output_leaves_no_file() -> None:
+    async with world() as here:
+        done = await here.call(bash_tool(here.workspace), {"command": "echo short"})
+        assert list(here.context.scratch.iterdir()) == []
+        assert done.facts.bytes.offload_path == ""
+        assert done.facts.completeness.state == "complete"
+
+
+async def test_each_policy() -> None:
+    line = "seq 1 50; echo 'fatal: no disk' >&2; seq 51 100"
+    async with world() as here:
+        tool = bash_tool(here.workspace)
+        done = await here.call(tool, {"command": line, "output_policy": "summary"})
+        path = Path(done.facts.bytes.offload_path)
+        assert "stderr: fatal: no disk" in done.text
+        assert done.text.startswith("1\n2\n3\n4\n[... ")
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        assert done.facts.detail["sha256"] == digest
+        assert digest in done.text
+        assert done.facts.detail["error_lines"] == 1
+        done = await here.call(tool, {"command": line, "output_policy": "metadata-only"})
+        assert "fatal" not in done.text
+        sizes = done.facts.bytes
+        assert (sizes.kept, sizes.offloaded) == (0, sizes.observed)
+        assert "fatal" in Path(sizes.offload_path).read_text(encoding="utf-8")
+        assert sizes.offload_path in read(done)
+        done = await here.call(tool, {"command": "seq 2500", "output_policy": "full"})
+        assert done.facts.completeness.state == "complete"
+        done = await here.call(tool, {"command": "seq 9000", "output_policy": "full"})
+        used = done.facts.detail["output_policy"]
+        assert (used["asked"], used["used"]) == ("full", "bounded")
+        assert used["reason"] in done.text
+
+
+async def test_a_failure_stays_a_failure_where_no_output_is_shown() -> None:
+    async with world() as here:
+        tool = bash_tool(here.workspace)
+        for policy in ("summary", "metadata-only"):
+            done = await here.call(
+                tool, {"command": "seq 90; nonesuch-program", "output_policy": policy}
+            )
+            assert done.outcome is Outcome.MISSING_DEPENDENCY
+            assert done.facts.exit is not None
+            assert done.facts.exit.observed == 127
+            assert done.facts.bytes.offload_path
+
+
+async def test_the_ceiling_stops_a_flood_and_is_a_failure() -> None:
+    async with world() as here:
+        done = await here.call(
+            bash_tool(here.workspace), {"command": "head -c 17825792 /dev/zero | tr '\\0' 'x'"}
+        )
+    assert done.outcome is Outcome.TRUNCATED
+    assert done.facts.cause is Cause.OUTPUT_CAP
+    sizes = done.facts.bytes
+    assert sizes.observed > 16 * 1024 * 1024
+    assert sizes.observed == sizes.kept + sizes.discarded + sizes.offloaded
+    assert sizes.kept < RESULT_BYTES
+    assert done.facts.completeness.state == "partial"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+async def test_a_timeout_ends_all_and_keeps_what_was_said(level: str) -> None:
+    async with world(level) as here:
+        done = await here.call(
+            bash_tool(here.workspace),
+            {"command": "echo begun; sleep 60 & sleep 60", "timeout_ms": 400},
+        )
+    assert done.outcome is Outcome.INTERRUPTED
+    assert done.facts.cause is Cause.TIMEOUT
+    assert done.text.startswith("begun\n")
+    assert done.facts.duration < 20
+    assert "cause timeout" in read(done)
+
+
+async def test_a_background_child_does_not_hold_the_call() -> None:
+    async with world() as here:
+        done = await here.call(bash_tool(here.workspace), {"command": "echo hi; sleep 60 &"})
+    assert done.facts.duration < 20
+    assert done.facts.detail["leftovers"] >= 1
+    assert "left behind" in done.text
+    assert done.text.startswith("hi\n")
+
+
+async def test_secrets_are_masked_in_text_and_file() -> None:
+    redactor = Redactor()
+    redactor.learn(SECRET, "vault")
+    async with world() as here:
+        tool = bash_tool(here.workspace)
+        line = f"echo {SECRET}; seq 9000; echo {SECRET} >&2"
+        done = await here.call(tool, {"command": line}, redactor=redactor)
+        file = Path(done.facts.bytes.offload_path).read_text(encoding="utf-8")
+        assert SECRET not in done.text
+        assert SECRET not in file
+        assert file.count("[REDACTED:vault]") == 2
+        assert done.facts.redactions == {"vault": 2}
+        done = await here.call(
+            tool, {"command": line, "output_policy": "summary"}, redactor=redactor
+        )
+        assert SECRET not in done.text
+
+
+async def test_binary_output_is_named_and_never_repaired() -> None:
+    async with world() as here:
+        done = await here.call(
+            bash_tool(here.workspace), {"command": r"printf 'a\xff\xfeb\n\033[31mred\033[0m\n'"}
+        )
+    assert done.text.startswith("a\\xff\\xfeb\nred\n")
+    assert done.facts.detail["bad_bytes"] == [{"offset": 1, "hex": "fffe"}]
+    assert done.facts.detail["controls"] == 2
+    assert "not UTF-8" in done.text
+    assert "control characters" in done.text
+
+
+async def test_where_it_may_not_run() -> None:
+    async with world() as here:
+        tool = bash_tool(here.workspace)
+        (here.root / "sub").mkdir()
+        (here.root / "out").symlink_to("/")
+        (here.root / "round").symlink_to("round")
+        here.write("file", "")
+        done = await here.call(tool, {"command": "pwd", "cwd": "sub"})
+        assert done.text == f"{here.root}/sub\n"
+        assert done.facts.detail["cwd"] == f"{here.root}/sub"
+        for cwd, outcome in (
+            ("out", Outcome.REFUSED),
+            ("out/etc", Outcome.REFUSED),
+            ("..", Outcome.REFUSED),
+            ("/", Outcome.REFUSED),
+            ("sub/../../state", Outcome.REFUSED),
+            ("none", Outcome.INVALID_ARGUMENTS),
+            ("file", Outcome.INVALID_ARGUMENTS),
+            ("round", Outcome.INVALID_ARGUMENTS),
+            ("a\0b", Outcome.INVALID_ARGUMENTS),
+        ):
+            done = await here.call(tool, {"command": "pwd >ran", "cwd": cwd})
+            assert (cwd, done.outcome) == (cwd, outcome)
+            assert done.facts.exit is None
+        assert not (here.root / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("echo a\0b", "nul_character"),
+        ("echo \ud800", "not_unicode"),
+        ("echo " + "x" * 131072, "too_long"),
+        ("  \n", "empty"),
+    ],
+)
+async def test_lines_that_no_shell_can_be_given(command: str, reason: str) -> None:
+    async with world() as here:
+        done = await here.call(bash_tool(here.workspace), {"command": command})
+    assert (done.outcome, done.facts.reason) == (Outcome.INVALID_ARGUMENTS, reason)
+
+
+async def test_a_sandbox_that_cannot_be_made_is_a_channel_that_failed() -> None:
+    async with world() as here:
+        here.workspace.sandbox_settings = here.workspace.sandbox_settings.model_copy(
+            update={"account": "no-such-account"}
+        )
+        done = await here.call(bash_tool(here.workspace), {"command": "echo a"})
+    assert done.outcome is Outcome.CHANNEL_FAILED
+    assert done.facts.reason == "sandbox"
+    assert done.facts.hint
+    assert "no-such-account" in done.text
