@@ -17,8 +17,8 @@ from truepenny.model.message import Text
 from truepenny.system.clock import Clock
 from truepenny.text.control import strip_control
 from truepenny.tool.contract import ActionClass, CallContext, Plane, Tool
-from truepenny.tool.outcome import Outcome
-from truepenny.tool.result import ByteCounts, Completeness, Facts, Result
+from truepenny.tool.outcome import Cause, Outcome
+from truepenny.tool.result import Completeness, Facts, Result
 
 from .access import FileAccess
 from .fault import invalid_path
@@ -174,7 +174,7 @@ def _result(hits: _Hits, walk: Walk, root: str, order: str, limit: int) -> Resul
     facts = Facts(
         completeness=whole,
         hint=hint,
-        bytes=ByteCounts(sum(len(line.encode()) for line in lines), size),
+        cause=Cause.TIMEOUT if reason == "timeout" else None,
         detail={
             "path": root,
             "search": {
