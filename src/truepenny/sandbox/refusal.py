@@ -138,12 +138,32 @@ ALWAYS = (
 )
 
 
+SHARED = (
+    Refusal(
+        ("shmget", "shmat", "shmctl", "semget", "semop", "semctl", "semtimedop"),
+        "reaches memory that the account's other processes share",
+    ),
+    Refusal(
+        ("msgget", "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink"),
+        "reaches message queues of the account's other processes",
+    ),
+    Refusal(
+        ("prlimit64",),
+        "changes the limits of another process",
+        (Condition(0, (0,), among=False),),
+    ),
+)
+"""What namespaces keep apart, for where there are none."""
+
+
 def refusals(plan: Plan, *, namespaces: bool) -> Iterator[Refusal]:
     """Yield what is refused under a plan. `namespaces` says that the back end gives the process a
-    network and a file tree of its own; where it does not, calls are all that keeps it from the
-    machine's sockets.
+    network, a file tree and System V objects of its own; where it does not, calls are all that
+    keeps it from those of the machine.
     """
     yield from ALWAYS
+    if not namespaces:
+        yield from SHARED
     inet = namespaces or plan.network is not Network.NONE
     families = (int(socket.AF_UNIX),)
     if inet:
