@@ -132,3 +132,23 @@ async def test_a_handler_that_loses_its_peer_hurts_nobody(tmp_path: Path) -> Non
     async with listening(path, ME, lost, most=2, busy_answer=b""):
         assert await talk(path, b"lost") == b""
         assert await talk(path, b"x") == b"hello"
+
+
+async def test_a_handler_that_fails_is_counted_and_the_others_are_served(tmp_path: Path) -> None:
+    async def faulty(stream: Stream) -> None:
+        if await stream.receive() == b"bad":
+            raise ValueError("a fault of ours")
+        await stream.send(b"hello")
+
+    path = tmp_path / "s"
+    async with listening(path, ME, faulty, most=2, busy_answer=b"") as state:
+        assert await talk(path, b"bad") == b""
+        assert await talk(path, b"x") == b"hello"
+        assert state.faults == 1
+
+
+async def test_what_the_caller_raises_comes_out_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(CouldNotRun, match="as it is"):
+        async with listening(tmp_path / "s", ME, answering, most=1, busy_answer=b""):
+            raise CouldNotRun("as it is")
+    assert not (tmp_path / "s").exists()

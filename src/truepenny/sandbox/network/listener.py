@@ -46,6 +46,8 @@ class Listening:
     """Connections of other accounts; each was closed unread."""
     busy: int = 0
     """Connections beyond the limit; each got the answer for that."""
+    faults: int = 0
+    """Connections that ended by an error of ours; each is in the log."""
     problem: str = ""
     open: set[Stream] = field(default_factory=set[Stream])
 
@@ -68,14 +70,19 @@ async def listening(
     """
     server = bind(path, account)
     state = Listening(path)
+    raised: Exception | None = None
     try:
         async with anyio.create_task_group() as tasks:
             accepting = _Accepting(server, state, {account.uid, os.geteuid()}, handle, most)
             tasks.start_soon(accepting.run, tasks, busy_answer, clock or SystemClock())
             try:
                 yield state
+            except Exception as error:
+                raised = error  # kept out of the group, which would wrap it
             finally:
                 tasks.cancel_scope.cancel()
+        if raised is not None:
+            raise raised
     finally:
         # After the tasks: nobody waits for any of them any more.
         server.close()
@@ -137,6 +144,10 @@ class _Accepting:
             await self._handle(stream)
         except OSError as error:
             log.info("connection lost: path=%s error=%s", self._state.path, error)
+        except Exception:
+            # A fault of ours with what one peer sent; the others are served on.
+            self._state.faults += 1
+            log.exception("handler failed: path=%s", self._state.path)
         finally:
             self._state.open.discard(stream)
             stream.close()

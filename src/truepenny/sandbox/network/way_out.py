@@ -1,0 +1,161 @@
+"""The way out of one run with `network = "proxy"`: the proxy outside, the bridge inside, and what
+the plan and each start need to join the two.
+
+    async with way_out(settings.allow_hosts, account) as way:
+        sandbox = way.through(open_sandbox(way.into(plan), level))
+        ...
+        way.proxy.decisions
+
+The namespace has a loopback of its own, so the bridge has the same port in each and nobody else
+can use it. Without namespaces the port would be everybody's, so other levels are refused.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from truepenny.errors import CouldNotRun
+from truepenny.sandbox.confinement import Confinement, NotStarted, Refused
+from truepenny.sandbox.level import Level
+from truepenny.sandbox.plan import Account, Mode, Mount, Network, Plan
+from truepenny.sandbox.sandbox import Sandbox
+from truepenny.system.clock import Clock
+from truepenny.system.scratch import scratch_folder
+
+from . import bridge
+from .allow import read_allowed
+from .proxy import ConnectProxy, ProxyLimits
+from .resolver import Resolver, resolve
+
+PORT = 18080
+"""Of the bridge, inside."""
+
+PYTHONS = (Path("/usr/bin/python3"), Path("/usr/local/bin/python3"))
+"""What runs the bridge: below /usr, which every sandbox sees. Our own may be in a closed home."""
+
+
+@dataclass(frozen=True, slots=True)
+class WayOut:
+    """An open one. `proxy` holds the decisions; read them when the run has ended."""
+
+    proxy: ConnectProxy
+    _socket: Path
+    _bridge: Path
+    _python: Path
+
+    def into(self, plan: Plan) -> Plan:
+        """Return the plan with the socket and the bridge in it, at the same paths as outside."""
+        reason = "the way out to allowed hosts"
+        carrier = Mount(Mode.READ, self._bridge, reason, self._bridge, required=True)
+        socket = Mount(Mode.READ, self._socket, reason, self._socket, required=True)
+        return replace(
+            plan,
+            network=Network.PROXY,
+            mounts=(*plan.mounts, carrier),
+            sockets=(*plan.sockets, socket),
+        )
+
+    def through(self, sandbox: Sandbox) -> Sandbox:
+        """Return the sandbox with the bridge in each of its starts.
+
+        Raises CouldNotRun for a level that has no network of its own.
+        """
+        if sandbox.containment.level is not Level.BWRAP:
+            raise CouldNotRun(
+                f"the network proxy needs namespaces, and the level is {sandbox.containment.level}",
+                where="sandbox.network",
+                remedy="Install bubblewrap, or set sandbox.network to none.",
+            )
+        return _Bridged(sandbox, self)
+
+    def words(self, report: int) -> tuple[str, ...]:
+        """Return the words before the program's own. `report` is a descriptor of the start."""
+        python, script, socket = str(self._python), str(self._bridge), str(self._socket)
+        return (python, "-I", "-S", script, socket, str(PORT), str(report), "--")
+
+
+@asynccontextmanager
+async def way_out(
+    entries: Iterable[str],
+    account: Account,
+    *,
+    resolver: Resolver = resolve,
+    limits: ProxyLimits | None = None,
+    clock: Clock | None = None,
+) -> AsyncGenerator[WayOut]:
+    """Open a way out to the given `host:port` entries for processes of one account.
+
+    Raises ConfigurationError for a bad entry, CouldNotRun where no socket can be made or where no
+    Python is there for the bridge.
+    """
+    proxy = ConnectProxy(read_allowed(entries), resolver=resolver, limits=limits)
+    python = _python()
+    with scratch_folder("net") as name:
+        folder = name.resolve()
+        if account.drop:
+            os.chmod(folder, 0o711)  # it may go through, and see nothing
+        script = folder / "bridge.py"
+        _copy(Path(bridge.__file__), script)
+        socket = folder / "proxy.sock"
+        async with proxy.listening(socket, account, clock=clock):
+            yield WayOut(proxy, socket, script, python)
+
+
+class _Bridged(Sandbox):
+    def __init__(self, inner: Sandbox, way: WayOut) -> None:
+        super().__init__(inner.plan, inner.containment)
+        self._inner = inner
+        self._way = way
+
+    def confine(self, cwd: Path | None = None) -> Confinement:
+        inner = self._inner.confine(cwd)
+        read, write = os.pipe()
+        os.set_blocking(read, False)
+
+        def argv(program: tuple[str, ...]) -> tuple[str, ...]:
+            return inner.argv((*self._way.words(write), *program))
+
+        def verdict(code: int | None, stderr: str) -> NotStarted | None:
+            return inner.verdict(code, stderr) or _reported(read)
+
+        def close() -> None:
+            os.close(read)
+            os.close(write)
+            inner.close()
+
+        return replace(
+            inner,
+            argv=argv,
+            descriptors=(*inner.descriptors, write),
+            verdict=verdict,
+            close=close,
+        )
+
+
+def _reported(read: int) -> NotStarted | None:
+    try:
+        text = os.read(read, bridge.REPORTED).decode("utf-8", "replace")
+    except BlockingIOError:
+        return None
+    word, _, message = text.partition(": ")
+    return NotStarted(Refused(word), message) if message else None
+
+
+def _python() -> Path:
+    for path in PYTHONS:
+        if os.access(path, os.X_OK):
+            return path
+    raise CouldNotRun(
+        "there is no Python below /usr for the bridge to the network proxy",
+        where="sandbox.network",
+        remedy="Install python3, or set sandbox.network to none.",
+    )
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.write_bytes(source.read_bytes())
+    target.chmod(0o644)
