@@ -63,13 +63,16 @@ def read(root: Path, relative: str, most: int) -> bytes:
             handle = os.open(where.name or ".", _FILE, dir_fd=folder)
     except OSError as error:
         raise _fault(error, relative) from None
-    with open(handle, "rb", buffering=0) as file:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise NotInside("not_a_file", f"{relative!r} is not a regular file")
         data = bytearray()
-        while len(data) <= most and (piece := _piece(file.fileno(), most + 1 - len(data))):
+        while len(data) <= most and (piece := _piece(handle, most + 1 - len(data))):
             data += piece
+    except OSError as error:
+        raise _fault(error, relative) from None
+    finally:
+        os.close(handle)
     if len(data) > most:
         raise NotInside("too_large", f"{relative!r} has more than {most} bytes")
     return bytes(data)

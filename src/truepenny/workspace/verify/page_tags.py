@@ -113,7 +113,7 @@ class _Reader:
             return True
         if closing:
             line = self._here()
-            if not self._to(">", name.end(), f"</{name[0]} is never closed"):
+            if not self._to(">", name.end(), f"</{name[0]} does not end"):
                 return False
             self._close(name[0].lower(), line)
             return True
