@@ -14,9 +14,11 @@ from typing import Literal
 from truepenny.errors import CouldNotRun
 
 from .access import require_entry
+from .cgroup import layout
+from .gap import Situation, gaps
 from .level import Containment, Level
 from .none.sandbox import NoneSandbox
-from .plan import Account, Network, Plan
+from .plan import Account, Plan
 from .probe import Probe, probe_bwrap, probe_landlock, working_bwrap
 from .sandbox import Sandbox
 
@@ -36,7 +38,7 @@ def open_sandbox(plan: Plan, level: Choice) -> Sandbox:
     """
     _enter(plan.account, plan.cwd)
     if level == "none":
-        return NoneSandbox(plan, containment(plan, Level.NONE))
+        return NoneSandbox(plan)
     wanted = ORDER if level == "auto" else (Level(level),)
     failed: list[Probe] = []
     for one in wanted:
@@ -58,16 +60,6 @@ PROBES: dict[Level, Callable[[Account], Probe]] = {
 }
 
 
-def containment(plan: Plan, level: Level) -> Containment:
-    """Return what a level is around a plan; the layout of its limits is added at each start."""
-    network = Network.HOST if level is Level.NONE else plan.network
-    return Containment(
-        level=level,
-        account=plan.account.name,
-        network=str(network),
-    )
-
-
 @functools.lru_cache(maxsize=256)
 def _enter(account: Account, folder: Path) -> None:
     """Check once for each folder: a right that is lost later shows at the start itself."""
@@ -76,11 +68,16 @@ def _enter(account: Account, folder: Path) -> None:
 
 def _open(plan: Plan, level: Level) -> Sandbox:
     if level is Level.LANDLOCK:
+        from .landlock.grants import unprotected
+        from .landlock.ruleset import version
         from .landlock.sandbox import LandlockSandbox
 
-        return LandlockSandbox(plan, containment(plan, level))
+        at = Situation(plan, level, layout(), version(), bool(unprotected(plan)))
+        account, network = plan.account.name, str(plan.network)
+        return LandlockSandbox(plan, Containment(level, at.limits, account, network, gaps(at)))
     from .bwrap.sandbox import BwrapSandbox
 
     _, program = working_bwrap(plan.account)
-    assert program is not None
-    return BwrapSandbox(plan, containment(plan, level), program)
+    if program is None:
+        raise AssertionError("a level that works has its program")
+    return BwrapSandbox(plan, program)

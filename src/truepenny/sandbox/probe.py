@@ -56,14 +56,15 @@ def working_bwrap(account: Account) -> tuple[Probe, BwrapProgram | None]:
     if program is None:
         remedy = "Install bubblewrap (`apt install bubblewrap`, `dnf install bubblewrap`)."
         return Probe(Level.BWRAP, False, "bubblewrap is not installed", remedy), None
-    why = _try(program, account)
-    if why and program.forbids_namespaces:
+    failed = try_start(BwrapSandbox(probe_plan(account), program))
+    if failed is not None and program.forbids_namespaces:
         weaker = replace(program, forbids_namespaces=False)
-        if not _try(weaker, account):
-            detail = f"{program}, which cannot forbid further namespaces here: {why}"
+        if try_start(BwrapSandbox(probe_plan(account), weaker)) is None:
+            detail = f"{program}, which cannot forbid further namespaces here: {failed.why}"
             return Probe(Level.BWRAP, True, detail), weaker
-    if why:
-        return Probe(Level.BWRAP, False, f"{program}: {why}", _remedy(why)), None
+    if failed is not None:
+        remedy = failed.remedy or _remedy(failed.why)
+        return Probe(Level.BWRAP, False, f"{program}: {failed.why}", remedy), None
     return Probe(Level.BWRAP, True, str(program)), program
 
 
@@ -77,40 +78,43 @@ def probe_landlock(account: Account) -> Probe:
     """Say whether Landlock works for an account: tried once for each process of ours."""
     from .landlock.sandbox import LandlockSandbox
 
-    why = try_start(
+    failed = try_start(
         LandlockSandbox(probe_plan(account), Containment(Level.LANDLOCK, account=account.name))
     )
-    if why:
-        remedy = "Landlock needs Linux 5.13 or newer with `landlock` among its security modules."
-        return Probe(Level.LANDLOCK, False, why, remedy)
+    if failed is not None:
+        remedy = failed.remedy or "Allow the calls of Landlock to this process, or use `bwrap`."
+        return Probe(Level.LANDLOCK, False, failed.why, remedy)
     return Probe(Level.LANDLOCK, True, "Landlock")
 
 
-def _try(program: BwrapProgram, account: Account) -> str:
-    containment = Containment(Level.BWRAP, account=account.name, network="none")
-    return try_start(BwrapSandbox(probe_plan(account), containment, program))
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Why a start failed. `remedy` is empty where only the system's own words are known."""
+
+    why: str
+    remedy: str = ""
 
 
-def try_start(sandbox: Sandbox) -> str:
-    """Start `true` in it; return why that failed, or nothing where it ended well."""
+def try_start(sandbox: Sandbox) -> Failed | None:
+    """Start `true` in it; return why that failed, or None where it ended well."""
     try:
         confinement = sandbox.confine()
     except TruepennyError as error:
-        return error.message
+        return Failed(error.message, error.remedy)
     try:
         # In a thread that ends with it: Landlock's rules stay on the thread that took them on.
         with ThreadPoolExecutor(1) as thread:
             done = thread.submit(_start, confinement).result()
         refused = confinement.verdict(done.returncode, done.stderr.decode("utf-8", "replace"))
     except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
+        return Failed(str(error))
     finally:
         if confinement.group is not None:
             confinement.group.kill()
         confinement.close()
     if refused is not None:
-        return refused.message
-    return "" if done.returncode == 0 else f"`true` ended with {done.returncode}"
+        return Failed(refused.message)
+    return None if done.returncode == 0 else Failed(f"`true` ended with {done.returncode}")
 
 
 def _start(confinement: Confinement) -> subprocess.CompletedProcess[bytes]:

@@ -23,9 +23,11 @@ class Fault:
     what: str
 
 
+LINKS = "CVE-2026-87766"
+
 FAULTS = (
     Fault(
-        "CVE-2026-87766",
+        LINKS,
         (0, 12),
         "follows a symbolic link above a mount point while it sets up; every mount point is "
         "checked and made beforehand, so only a parallel run in the same folder could use it",

@@ -10,20 +10,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 
+from truepenny.sandbox.cgroup import layout
 from truepenny.sandbox.confinement import Confinement, NotStarted
+from truepenny.sandbox.gap import Situation, gaps
 from truepenny.sandbox.held import hold, identities
 from truepenny.sandbox.launch import Launch, prepare
-from truepenny.sandbox.level import Containment
-from truepenny.sandbox.plan import Plan
+from truepenny.sandbox.level import Containment, Level, LimitLayout
+from truepenny.sandbox.place import is_within
+from truepenny.sandbox.plan import Mode, Plan
 from truepenny.sandbox.sandbox import Sandbox
 from truepenny.sandbox.seccomp import filter_program
 from truepenny.sandbox.trusted import ENVIRONMENT
 
 from .arguments import arguments
-from .program import BwrapProgram
+from .program import LINKS, BwrapProgram
 from .status import verdict
 
 MOST_STATUS_BYTES = 64 * 1024
@@ -34,8 +36,8 @@ class BwrapSandbox(Sandbox):
     """Made by `truepenny.sandbox.choice`. What the plan's sources are is noted here, so that a
     folder that is replaced before a start is not taken for the one that was planned."""
 
-    def __init__(self, plan: Plan, containment: Containment, program: BwrapProgram) -> None:
-        super().__init__(plan, containment)
+    def __init__(self, plan: Plan, program: BwrapProgram) -> None:
+        super().__init__(plan, contained(plan, program, layout()))
         self._program = program
         self._known = identities(plan)
 
@@ -59,7 +61,7 @@ class BwrapSandbox(Sandbox):
             )
             bound = held.descriptors if self._program.binds_descriptors else ()
             return Confinement(
-                containment=replace(self.containment, limits=launch.layout),
+                containment=contained(self.plan, self._program, launch.layout),
                 argv=lambda program: (*launch.words, *words, *program),
                 cwd="/",
                 environment=_hand_over(variables),
@@ -69,6 +71,30 @@ class BwrapSandbox(Sandbox):
                 close=stack.pop_all().close,
             )
         raise AssertionError("a context that swallows nothing was left")
+
+
+def contained(plan: Plan, program: BwrapProgram, limits: LimitLayout) -> Containment:
+    """Return what is in force around a start."""
+    writable = [mount.destination for mount in plan.mounts if mount.mode is Mode.WRITE]
+    inside = any(
+        path != folder and is_within(path, folder)
+        for path in (*(mount.destination for mount in (*plan.mounts, *plan.sockets)), *plan.masks)
+        for folder in writable
+    )
+    situation = Situation(
+        plan,
+        Level.BWRAP,
+        limits,
+        swappable=inside and not program.binds_descriptors,
+        linkable=inside and any(fault.name == LINKS for fault in program.faults),
+    )
+    return Containment(
+        level=Level.BWRAP,
+        limits=limits,
+        account=plan.account.name,
+        network=str(plan.network),
+        gaps=gaps(situation),
+    )
 
 
 def _hand_over(descriptor: int) -> Callable[[Mapping[str, str]], Mapping[str, str]]:

@@ -8,9 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from truepenny.errors import CouldNotRun
+from truepenny.sandbox.cgroup import layout
 from truepenny.sandbox.confinement import Confinement, NotStarted, Refused
 from truepenny.sandbox.drop import exec_failure
+from truepenny.sandbox.gap import Situation, gaps
 from truepenny.sandbox.launch import Launch, prepare
+from truepenny.sandbox.level import Containment, Level, LimitLayout
 from truepenny.sandbox.plan import Network, Plan
 from truepenny.sandbox.sandbox import Sandbox
 from truepenny.sandbox.trusted import check_variables
@@ -19,10 +22,12 @@ from truepenny.sandbox.trusted import check_variables
 class NoneSandbox(Sandbox):
     """Made by `truepenny.sandbox.choice` for the level `none` alone.
 
-    It offers no network but the host's, and no paths but the host's: a plan that asks for less
-    network is refused, never quietly widened, except that `none` as a network means here what the
-    person who chose this level knows: `Containment.network` says `host`.
+    Paths and network are the machine's, whatever the plan says, and `Containment` says so. Only a
+    plan with our proxy is refused: its person asked for a bound that is checked.
     """
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan, contained(plan, layout()))
 
     def confine(self, cwd: Path | None = None) -> Confinement:
         """Prepare one start; see `Sandbox.confine`."""
@@ -41,7 +46,7 @@ class NoneSandbox(Sandbox):
                 return env
 
             return Confinement(
-                containment=replace(self.containment, limits=launch.layout),
+                containment=contained(plan, launch.layout),
                 argv=lambda program: (*launch.words, *program),
                 cwd=str(cwd or plan.cwd),
                 environment=environment,
@@ -51,6 +56,17 @@ class NoneSandbox(Sandbox):
                 close=stack.pop_all().close,
             )
         raise AssertionError("a context that swallows nothing was left")
+
+
+def contained(plan: Plan, limits: LimitLayout) -> Containment:
+    """Return what is in force around a start: the account and the limits."""
+    return Containment(
+        level=Level.NONE,
+        limits=limits,
+        account=plan.account.name,
+        network=str(Network.HOST),
+        gaps=gaps(Situation(plan, Level.NONE, limits)),
+    )
 
 
 def _verdict(plan: Plan, launch: Launch, code: int | None, stderr: str) -> NotStarted | None:
