@@ -1,0 +1,199 @@
+"""Any MCP server over standard input and output under test."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shlex
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+
+from truepenny.errors import CouldNotRun, TruepennyError, UsageError
+
+from .adapter import Adapter
+from .observed import Observed
+from .profile import Profile, chosen_tool
+from .reading import fields, read_answer
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+START_SECONDS = 60.0
+"""How long a server may take to answer the handshake: some fetch things at their first start."""
+
+ANSWER_SECONDS = 5.0
+"""How long a server that is in doubt may take to list its tools before it is ended."""
+
+
+class McpServer(Adapter):
+    """A server that is started by `words`. It is started again after it died, and, where no call
+    can name a folder, for every case in the case's own.
+
+    `env` is added to the few variables that the client passes on. `profile` None is the one whose
+    `servers` has the name in the handshake, or the general one.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        env: Mapping[str, str],
+        known: Mapping[str, Profile],
+        profile: Profile | None = None,
+        tool: str | None = None,
+    ) -> None:
+        if not words:
+            raise UsageError("is empty", where="--server", remedy="Give the server's command line.")
+        self.name, self.version = words[0], "unknown"
+        self._words, self._env = list(words), dict(env)
+        self._known, self._profile, self._tool = known, profile, tool
+        self._stack = AsyncExitStack()
+        self._tasks: TaskGroup | None = None
+        self._client: Client | None = None
+        self._stop: anyio.Event | None = None
+        self._over: anyio.Event | None = None
+        self._reading = Profile()
+        self._doubted = False
+
+    async def open(self) -> None:
+        """Start it once, to learn its name and tools."""
+        # What the client has to say of broken messages is in the verdicts.
+        logging.getLogger("mcp").addHandler(logging.NullHandler())
+        self._tasks = await self._stack.enter_async_context(anyio.create_task_group())
+        await self._start(Path(tempfile.gettempdir()))
+
+    async def close(self) -> None:
+        """End it."""
+        with anyio.CancelScope(shield=True):
+            await self._end()
+            await self._stack.aclose()
+
+    async def prepare(self, work: Path) -> None:
+        """Start it again if it has to be."""
+        if self._reading.directory is None or (self._doubted and not await self._answers()):
+            await self._end()
+        self._doubted = False
+        if self._client is None:
+            await self._start(work)
+
+    async def call(self, command: str, *, timeout: float, work: Path) -> Observed:
+        """Call the one tool; a server that dies, or breaks the protocol, is told as such."""
+        client, profile = self._client, self._reading
+        if client is None or profile.tool is None:
+            return Observed(died="the server is not running")
+        self._doubted = True  # Until it has answered: the call may be taken back on the way.
+        try:
+            done = await client.call_tool(profile.tool, self._arguments(command, timeout, work))
+        except Exception as error:
+            # An error as the answer to a call is an answer; a connection that is gone is none.
+            if await self._answers():
+                return Observed(text=str(error), flagged=True)
+            return Observed(died=f"{type(error).__name__}: {error}")
+        self._doubted = False
+        text = "\n".join(str(getattr(part, "text", "")) for part in done.content)
+        structured: Any = done.structured_content
+        return read_answer(profile, text, fields(structured), done.is_error)
+
+    def _arguments(self, command: str, timeout: float, work: Path) -> dict[str, Any]:
+        profile = self._reading
+        assert profile.command is not None
+        line: str | list[str] = command
+        if profile.form == "argv":
+            line = [*profile.wrap, command]
+        elif profile.wrap:
+            line = f"{shlex.join(profile.wrap)} {shlex.quote(command)}"
+        arguments: dict[str, Any] = {**profile.arguments, profile.command: line}
+        if profile.directory is not None:
+            arguments[profile.directory] = str(work)
+        if profile.timeout is not None:
+            factor = 1000 if profile.unit == "ms" else 1
+            arguments[profile.timeout] = round(timeout * factor)
+        return arguments
+
+    async def _answers(self) -> bool:
+        """Whether it still answers anything at all, soon."""
+        client = self._client
+        if client is None:
+            return False
+        with anyio.move_on_after(ANSWER_SECONDS), suppress(Exception):
+            await client.session.list_tools()
+            return True
+        return False
+
+    async def _start(self, work: Path) -> None:
+        assert self._tasks is not None, "prepare after open"
+        try:
+            with anyio.fail_after(START_SECONDS):
+                self._client = await self._tasks.start(self._hold, work)
+        except TimeoutError:
+            raise CouldNotRun(
+                f"did not answer the handshake within {START_SECONDS:g} s", where=self._words[0]
+            ) from None
+
+    async def _hold(self, work: Path, *, task_status: TaskStatus[Client]) -> None:
+        """Hold the connection in a task of its own: it is entered and left in the same one."""
+        from mcp import Client, StdioServerParameters
+        from mcp.client.stdio import stdio_client
+
+        self._stop, self._over = anyio.Event(), anyio.Event()
+        over = self._over
+        env = {**self._env, **self._reading.environment}
+        server = StdioServerParameters(
+            command=self._words[0], args=self._words[1:], env=env, cwd=work
+        )
+        told = False
+        try:
+            with _nowhere() as nowhere:
+                async with Client(stdio_client(server, errlog=nowhere)) as client:
+                    await self._learn(client)
+                    told = True
+                    task_status.started(client)
+                    await self._stop.wait()
+        except TruepennyError:
+            raise
+        except Exception as error:
+            # What a dead server's connection raises at its end tells nothing new.
+            if not told:
+                raise CouldNotRun(
+                    f"cannot be started as an MCP server: {_first(error)}", where=self._words[0]
+                ) from error
+        finally:
+            over.set()
+
+    async def _learn(self, client: Client) -> None:
+        about = client.server_info
+        if about is not None:
+            self.name, self.version = about.name, about.version
+        profile = self._profile or next(
+            (one for one in self._known.values() if self.name in one.servers), Profile()
+        )
+        if self._tool is not None:
+            profile = profile.model_copy(update={"tool": self._tool})
+        tools = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
+        self._reading = chosen_tool(profile, tools)
+        self.takes_timeout = self._reading.timeout is not None
+
+    async def _end(self) -> None:
+        if self._stop is None or self._over is None:
+            return
+        self._stop.set()
+        await self._over.wait()
+        self._client = self._stop = self._over = None
+
+
+def _nowhere() -> IO[str]:
+    """Where a server's log goes."""
+    return open(os.devnull, "w", encoding="utf-8")
+
+
+def _first(error: BaseException) -> str:
+    """Return the first plain message of an error, which groups may wrap."""
+    while isinstance(error, BaseExceptionGroup):
+        group: BaseExceptionGroup[BaseException] = error  # pyright: ignore[reportUnknownVariableType]
+        error = group.exceptions[0]
+    return str(error) or type(error).__name__
