@@ -6,8 +6,11 @@ import hashlib
 import os
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
 import pytest
 
+from tests.execute.script import alive
 from truepenny.execute.ending import Cause, Outcome
 from truepenny.text.redact import Redactor
 from truepenny.workspace.bash import bash_tool
@@ -82,7 +85,7 @@ async def test_what_is_cut_is_counted_kept_and_named() -> None:
         assert sizes.observed == len(whole) == sizes.kept + sizes.offloaded
         assert sizes.discarded == 0
         assert (missing.state, missing.total) == ("partial", 20000)
-        assert missing.next == f"read {sizes.offload_path}"
+        assert missing.next == f"read path={sizes.offload_path}"
         assert sizes.offload_path in read(done)
 
 
@@ -252,3 +255,42 @@ async def test_a_sandbox_that_cannot_be_made_is_a_channel_that_failed() -> None:
     assert done.facts.reason == "sandbox"
     assert done.facts.hint
     assert "no-such-account" in done.text
+
+
+async def test_output_that_cannot_be_kept_is_said_to_be_lost() -> None:
+    async with world() as here:
+        tool = bash_tool(here.workspace)
+        nowhere = here.context.scratch / "none"
+        for line in ("seq 50", "seq 100000"):
+            done = await here.call(
+                tool, {"command": line, "output_policy": "summary"}, scratch=nowhere
+            )
+            assert done.outcome is Outcome.SUCCESS
+            sizes = done.facts.bytes
+            assert (sizes.offloaded, sizes.offload_path) == (0, "")
+            assert sizes.observed == sizes.kept + sizes.discarded
+            assert sizes.discarded > 0
+            assert done.facts.completeness.next == ""
+            assert "has the first 0 bytes" in done.text
+
+
+async def test_a_cancelled_call_leaves_neither_process_nor_file() -> None:
+    async with world() as here:
+        os.mkfifo(here.root / "gate")
+        (here.root / "gate").chmod(0o666)
+        line = "seq 90000; echo $$ >pid; cat gate; sleep 60"
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(here.call, bash_tool(here.workspace), {"command": line})
+            # Opening it for writing waits until the line has it open.
+            await anyio.to_thread.run_sync((here.root / "gate").write_text, "x")
+            tasks.cancel_scope.cancel()
+        assert not alive(int((here.root / "pid").read_text(encoding="utf-8")))
+        assert list(here.context.scratch.iterdir()) == []
+
+
+async def test_a_policy_of_output_has_no_meaning_in_the_background() -> None:
+    async with world() as here:
+        arguments = {"command": "true", "background": True, "output_policy": "full"}
+        done = await here.call(bash_tool(here.workspace), arguments)
+        assert done.outcome is Outcome.INVALID_ARGUMENTS
+        assert here.workspace.runs.all("ann/ses_1") == ()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import pytest
 
 from truepenny.execute.ending import Cause, Outcome
@@ -111,7 +112,7 @@ async def test_logs_are_whole_and_the_result_shows_their_end() -> None:
         sizes = done.facts.bytes
         assert sizes.observed == sizes.kept + sizes.offloaded == len(log) + 5
         assert sizes.offload_path == str(folder)
-        assert done.facts.completeness.next == f"read {folder}/stdout.log"
+        assert done.facts.completeness.next == f"read path={folder}/stdout.log"
         assert here.progress
 
 

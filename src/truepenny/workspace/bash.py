@@ -69,6 +69,12 @@ def bash_tool(workspace: Workspace) -> Tool:
             return cwd
         asked = arguments.get("timeout_ms")
         if arguments.get("background", False):
+            if "output_policy" in arguments:
+                return invalid(
+                    "arguments",
+                    "output_policy has no meaning in the background",
+                    "leave it out; task_output shows as much as is asked for",
+                )
             seconds = MAX_BACKGROUND_SECONDS if asked is None else asked / 1000
             return await _start(workspace, line, cwd, seconds, context)
         seconds = default if asked is None else asked / 1000
@@ -113,14 +119,14 @@ async def _run(
         return not_started(execution, meaning, line)
     shaped = shaper.finish()
     execution = _kept_whole(execution, shaped, file)
-    offloaded = execution.offloaded
+    offloaded = execution.offloaded if shaped.cut else None
     view = View(
         shaped.kept,
         shaped.total,
         shaped.shown_lines,
         shaped.total_lines,
         shaped.cut,
-        f"read {offloaded.path}" if shaped.cut and offloaded is not None else "",
+        f"read path={offloaded.path}" if offloaded is not None and offloaded.bytes else "",
     )
     detail: dict[str, Any] = {"output_policy": {"asked": str(policy), "used": str(policy)}}
     if shaped.downgraded:

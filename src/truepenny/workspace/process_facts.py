@@ -94,6 +94,10 @@ def remarks(execution: Execution) -> tuple[str, ...]:
             )
     if controls := execution.stdout.controls + execution.stderr.controls:
         said.append(f"{controls} control characters were dropped or are shown as \\uXXXX")
+    file = execution.offloaded
+    if file is not None and not file.complete:
+        why = file.problem or "that is the most that one run may leave"
+        said.append(f"{file.path} has the first {file.bytes} bytes of the output alone: {why}")
     said += execution.remarks
     return tuple(f"[{line}]" for line in said)
 
@@ -157,7 +161,8 @@ def _bytes(execution: Execution, view: View) -> ByteCounts:
     if file is None:
         return ByteCounts(observed, observed - lost, lost)
     inside = lost if file.complete else min(lost, max(file.bytes - view.kept, 0))
-    return ByteCounts(observed, observed - lost, lost - inside, inside, file.path)
+    path = file.path if inside else ""
+    return ByteCounts(observed, observed - lost, lost - inside, inside, path)
 
 
 def _leg(execution: Execution, meaning: Classification) -> Leg | None:

@@ -16,10 +16,12 @@ from truepenny.execute.execution import Offloaded
 from truepenny.execute.outcome import Classification, classify
 from truepenny.model.message import Text
 from truepenny.sandbox.plan import Profile
+from truepenny.sandbox.roots import file_roots
 from truepenny.text.bound import utf8_length
 from truepenny.tool.contract import ActionClass, CallContext, Plane, Tool
 from truepenny.tool.result import NEVER_RAN, Facts, Result
 
+from .file.access import file_access
 from .process_facts import (
     View,
     not_contained,
@@ -93,7 +95,9 @@ async def _run(workspace: Workspace, request: Request, context: CallContext) -> 
     runs = workspace.state / RUNS
     try:
         folder = new_folder(runs, context.clock.now())
-        run = await make_run(request, folder, sandbox, workspace.environment(), context)
+        # Whoever is run decides what is in the workspace: we read no more for it than it may.
+        access = file_access(workspace.root, file_roots(sandbox.plan))
+        run = await make_run(request, folder, sandbox, workspace.environment(), access, context)
     except StorageFailed as error:
         facts = Facts(completeness=NEVER_RAN, reason="run_folder", hint=error.remedy, command=line)
         return Result(Outcome.INTERNAL_ERROR, (Text(f"it did not run: {error.message}"),), facts)
@@ -157,7 +161,7 @@ def _text(run: Run) -> tuple[str, View]:
         mark = ""
         if missing := tail.total - utf8_length(shown):
             mark = f"[... {missing} earlier bytes are in {path} ...]\n"
-            following = following or f"read {path}"
+            following = following or f"read path={path}"
         joint = "" if shown.endswith("\n") else "\n"
         parts.append(f"{stream.upper()}:\n{mark}{shown}{joint}")
         kept += tail.total - missing

@@ -1,17 +1,22 @@
 """Which files a run was given and which it left: by identity and hash, before and after.
 
 It is a record, not a barrier: that a run touched nothing else is nowhere said (tools spec 2.11).
+What is looked at is held to the workspace at that very moment: a link that a run puts in a file's
+place meanwhile tells nothing about files outside.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from truepenny.workspace.file.access import FileAccess
+from truepenny.workspace.file.fault import FileFault
+from truepenny.workspace.file.place import Need, find_place
 
 HASH_BYTES = 64 * 1024 * 1024
 """A larger file is not hashed, and the reason is told (tools spec 2.11)."""
@@ -20,6 +25,13 @@ INPUTS_BYTES = 256 * 1024 * 1024
 """All inputs of a run that are hashed, together: half a second of work."""
 
 _CHUNK = 1024 * 1024
+
+_OMITTED = {
+    "not_found": "absent",
+    "is_directory": "not-a-file",
+    "not_a_file": "not-a-file",
+    "changed_meanwhile": "changed",
+}
 
 OutputStatus = Literal["created", "modified", "unchanged", "absent"]
 
@@ -59,18 +71,15 @@ class Hashed:
         return {"bytes": self.bytes, "sha256": self.sha256, "hashOmitted": self.omitted or None}
 
 
-def hash_file(path: Path, most: int = HASH_BYTES) -> Hashed:
+def hash_file(access: FileAccess, path: Path, most: int = HASH_BYTES) -> Hashed:
     """Hash a regular file; never raises and never waits for a pipe. Slow: call it in a thread."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return Hashed(omitted="absent")
-    except OSError:
-        return Hashed(omitted="unreadable")
+        with find_place(access, str(path), Need.READ) as place:
+            handle = place.open_file()
+    except FileFault as fault:
+        return Hashed(omitted=_OMITTED.get(fault.reason, "unreadable"))
     try:
         found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            return Hashed(omitted="not-a-file")
         identity = Identity.of(found)
         if found.st_size > most:
             return Hashed(omitted="too-large", identity=identity)
@@ -89,22 +98,23 @@ def hash_file(path: Path, most: int = HASH_BYTES) -> Hashed:
         os.close(handle)
 
 
-def hash_inputs(paths: Mapping[str, Path]) -> list[dict[str, Any]]:
+def hash_inputs(access: FileAccess, paths: Mapping[str, Path]) -> list[dict[str, Any]]:
     """Return the manifest's entries for the inputs, by the names of the call."""
     left, entries = INPUTS_BYTES, list[dict[str, Any]]()
     for name, path in paths.items():
-        hashed = hash_file(path, min(HASH_BYTES, left))
+        hashed = hash_file(access, path, min(HASH_BYTES, left))
         if hashed.sha256 is not None:
             left -= hashed.bytes or 0
         entries.append({"path": name, **hashed.record()})
     return entries
 
 
-def look(path: Path) -> Identity | None:
-    """Return what is at a path now, links followed; None where nothing is, or none can tell."""
+def look(access: FileAccess, path: Path) -> Identity | None:
+    """Return what is at a path now; None where nothing is, or nothing that may be known."""
     try:
-        return Identity.of(path.stat())
-    except OSError:
+        with find_place(access, str(path), Need.READ) as place:
+            return None if place.found is None else Identity.of(place.found)
+    except FileFault:
         return None
 
 

@@ -21,6 +21,7 @@ from truepenny.sandbox.sandbox import Sandbox
 from truepenny.system.atomic import storage_failed
 from truepenny.system.clock import timestamp
 from truepenny.tool.contract import CallContext
+from truepenny.workspace.file.access import FileAccess
 
 from .folder import RunFolder
 from .log import RunLog
@@ -52,6 +53,7 @@ class _Record:
     folder: RunFolder
     started: datetime
     program: str
+    access: FileAccess
     redacted: tuple[str, ...]
     script: Hashed = field(default_factory=lambda: Hashed(omitted="cancelled"))
     inputs: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -62,9 +64,11 @@ async def make_run(
     folder: RunFolder,
     sandbox: Sandbox,
     env: Mapping[str, str],
+    access: FileAccess,
     context: CallContext,
 ) -> Run:
-    """Run it in its folder. `env` is the clean environment, without the declared variables.
+    """Run it in its folder. `env` is the clean environment, without the declared variables;
+    `access` is what a command may read.
 
     Raises StorageFailed where no log can be made. Cancelled, it ends what runs and leaves a
     manifest that says so.
@@ -75,8 +79,8 @@ async def make_run(
     # By our own PATH, so that no declared variable decides which program the name means.
     found = find_program(request.interpreter, env.get("PATH", ""))
     program = request.interpreter if isinstance(found, StartFailure) else found
-    record = _Record(request, folder, clock.now(), program, learned)
-    before = {name: look(path) for name, path in request.outputs.items()}
+    record = _Record(request, folder, clock.now(), program, access, learned)
+    before = {name: look(access, path) for name, path in request.outputs.items()}
     try:
         log = RunLog({"stdout": folder.stdout, "stderr": folder.stderr}, context.progress, clock)
     except OSError as error:
@@ -84,10 +88,10 @@ async def make_run(
     execution: Execution | None = None
     try:
         record.script = await anyio.to_thread.run_sync(
-            hash_file, request.script, abandon_on_cancel=True
+            hash_file, access, request.script, abandon_on_cancel=True
         )
         record.inputs = await anyio.to_thread.run_sync(
-            hash_inputs, request.inputs, abandon_on_cancel=True
+            hash_inputs, access, request.inputs, abandon_on_cancel=True
         )
         execution = await run(
             Command(
@@ -106,7 +110,8 @@ async def make_run(
         log.close()
         outcome = run_outcome(execution, sink_problem=log.problem)
         outputs = [
-            _output(name, before[name], look(path)) for name, path in request.outputs.items()
+            _output(name, before[name], look(access, path))
+            for name, path in request.outputs.items()
         ]
         ended = execution or Execution(duration=clock.monotonic() - began)
         exit = effective_exit(ended.exit, outcome)
@@ -154,7 +159,7 @@ def _manifest(
             "path": request.script_name,
             "realPath": str(request.script),
             **record.script.record(),
-            "changedWhileRunning": _changed(record.script, request.script),
+            "changedWhileRunning": _changed(record),
         },
         "interpreter": {
             "name": request.interpreter,
@@ -186,6 +191,7 @@ def _real(program: str) -> str | None:
     return str(path.resolve()) if path.is_absolute() else None
 
 
-def _changed(script: Hashed, path: Path) -> bool | None:
-    """Whether the file is another one now than the one that was hashed; None where unknown."""
-    return None if script.identity is None else look(path) != script.identity
+def _changed(record: _Record) -> bool | None:
+    """Whether the script is another file now than the one that was hashed; None where unknown."""
+    hashed = record.script.identity
+    return None if hashed is None else look(record.access, record.request.script) != hashed
