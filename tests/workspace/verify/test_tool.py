@@ -158,6 +158,21 @@ async def test_a_program_cannot_change_what_it_is_judged_by() -> None:
     assert words(done) == ("succeeded", "failed")
 
 
+async def test_nothing_is_read_for_a_check_that_a_command_could_not_read() -> None:
+    async with world() as here:
+        declare(here, NUMERIC.format(python=PYTHON))
+        here.write("sim.py", "open('ran', 'w'); print('{}')")
+        here.write("ref.json", '{"a": 1}').chmod(0)
+        here.write("page.html", "<p>x").chmod(0)
+        done = await verify(here, check="energy")
+        seen = await verify(here, check="frontend", browser="off")
+        assert not (here.root / "ran").exists()
+    # Root is stopped by the plan's account, an ordinary user by the mode itself.
+    reasons = ("reference_out_of_reach", "reference_unreadable")
+    assert done.facts.reason in reasons
+    assert "skip page.html tags" in seen.text
+
+
 @pytest.mark.parametrize(
     ("reference", "reason"),
     [

@@ -196,7 +196,12 @@ def _perf(fields: Fields) -> PerfRule:
         relative = _relative(budget) if budget.has("tolerance") else 0.0
         budget.end()
         return PerfRule(relative, budget_ms=float(wall))
-    return PerfRule(_relative(fields), baseline=fields.path("baseline"))
+    line = fields.line("baseline")
+    baseline = fields.path("baseline")
+    if not baseline.endswith(".json"):
+        # It is written on request: never a file that something else reads as its own.
+        raise fields.refuse("baseline_form", "baseline must be a .json file", line)
+    return PerfRule(_relative(fields), baseline=baseline)
 
 
 def _relative(fields: Fields) -> float:

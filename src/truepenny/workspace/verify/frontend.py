@@ -13,7 +13,6 @@ from typing import Literal
 
 import anyio
 
-from truepenny.errors import ConfigurationError, CouldNotRun
 from truepenny.execute.command import CaptureLimits, Command
 from truepenny.execute.execution import Execution
 from truepenny.execute.process import run
@@ -70,13 +69,14 @@ async def look(
 ) -> Look:
     """Look at a file, or at all files of a folder. `timeout` is in seconds, for all together.
 
-    Raises NotInside for a path that cannot be used.
+    Raises NotInside for a path that cannot be used, and what `Workspace.sandbox` raises.
     """
     started = context.clock.monotonic()
-    reader = _Reader(workspace.root, path)
+    sandbox = await anyio.to_thread.run_sync(workspace.sandbox, Profile.COMMAND)
+    reader = _Reader(workspace.root, path, inside.Reach.of(sandbox))
     await anyio.to_thread.run_sync(reader.read)
     result = Look(reader.findings, reader.rest)
-    programs = _Programs(workspace, context, started + timeout)
+    programs = _Programs(workspace, sandbox, context, started + timeout)
     await programs.scripts(result, reader.scripts)
     if browser != "off":
         await programs.pages(result, reader.pages, required=browser == "required")
@@ -86,8 +86,8 @@ async def look(
 class _Reader:
     """What can be said without any program."""
 
-    def __init__(self, root: Path, path: str) -> None:
-        self._root, self._path = root, path
+    def __init__(self, root: Path, path: str, reach: inside.Reach) -> None:
+        self._root, self._path, self._reach = root, path, reach
         self._site = root
         self.findings: list[Finding] = []
         self.scripts: list[_Script] = []
@@ -119,7 +119,7 @@ class _Reader:
             self.findings.append(Finding(file, aspect, Status.SKIP, message))
             return
         try:
-            text = inside.read(self._root, file, MAX_BYTES).decode("utf-8-sig")
+            text = inside.read(self._root, file, MAX_BYTES, self._reach).decode("utf-8-sig")
         except inside.NotInside as problem:
             self.findings.append(Finding(file, aspect, Status.SKIP, str(problem)))
             return
@@ -180,17 +180,19 @@ class _Reader:
 
 
 class _Programs:
-    def __init__(self, workspace: Workspace, context: CallContext, until: float) -> None:
+    def __init__(
+        self, workspace: Workspace, sandbox: Sandbox, context: CallContext, until: float
+    ) -> None:
         self._workspace, self._context, self._until = workspace, context, until
         self._env = workspace.environment()
-        self._sandbox: Sandbox | None = None
+        self._sandbox = sandbox
         self._containment: Containment | None = None
 
     async def scripts(self, result: Look, scripts: list[_Script]) -> None:
         if not scripts:
             return
         node = find_program(("node",), self._env)
-        why = "node is not installed" if node is None else await self._open()
+        why = "" if node else "node is not installed"
         for one in scripts:
             late = why or self._late()
             if late or node is None:
@@ -206,7 +208,7 @@ class _Programs:
         if not pages:
             return
         browser = find_program(BROWSERS, self._env)
-        why = "no browser is installed" if browser is None else await self._open()
+        why = "" if browser else "no browser is installed"
         for number, file in enumerate(pages):
             late = why or self._late()
             if not late and number >= MAX_BROWSED:
@@ -226,17 +228,6 @@ class _Programs:
 
     def _left(self) -> float:
         return self._until - self._context.clock.monotonic()
-
-    async def _open(self) -> str:
-        """Make the sandbox once; return why it cannot be made."""
-        if self._sandbox is None:
-            try:
-                self._sandbox = await anyio.to_thread.run_sync(
-                    self._workspace.sandbox, Profile.COMMAND
-                )
-            except (CouldNotRun, ConfigurationError) as error:
-                return f"no sandbox: {error.message}"
-        return ""
 
     async def _run(self, argv: tuple[str, ...], stdin: bytes | None) -> Execution:
         command = Command(

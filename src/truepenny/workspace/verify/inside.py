@@ -14,8 +14,12 @@ import secrets
 import stat
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from truepenny.sandbox.plan import Account
+from truepenny.sandbox.roots import FileRoots, file_roots
+from truepenny.sandbox.sandbox import Sandbox
 from truepenny.system.atomic import storage_failed
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -35,6 +39,30 @@ class NotInside(Exception):
         self.reason = reason
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a command could read: what we read for a check is nothing beyond it, also as root."""
+
+    roots: FileRoots
+    account: Account
+
+    @classmethod
+    def of(cls, sandbox: Sandbox) -> Reach:
+        return cls(file_roots(sandbox.plan), sandbox.plan.account)
+
+    def includes(self, path: Path, found: os.stat_result) -> bool:
+        """Whether the plan shows the path and the file's mode lets the account read it."""
+        if not self.roots.readable(path):
+            return False
+        if not self.account.drop:
+            return True
+        if found.st_uid == self.account.uid:
+            return bool(found.st_mode & stat.S_IRUSR)
+        if found.st_gid == self.account.gid:
+            return bool(found.st_mode & stat.S_IRGRP)
+        return bool(found.st_mode & stat.S_IROTH)
+
+
 def resolve(root: Path, relative: str) -> PurePosixPath:
     """Return where a path below `root` really leads, relative to it; links inside are followed.
 
@@ -51,11 +79,12 @@ def resolve(root: Path, relative: str) -> PurePosixPath:
     return PurePosixPath(real.relative_to(root))
 
 
-def read(root: Path, relative: str, most: int) -> bytes:
+def read(root: Path, relative: str, most: int, reach: Reach | None = None) -> bytes:
     """Return the content of a regular file of at most `most` bytes.
 
     Raises NotInside: `outside_workspace`, `missing`, `not_a_file`, `too_large`, `unreadable`,
-    `changed` (a link took the place of what was looked at).
+    `out_of_reach` (no command could read it), `changed` (a link took the place of what was
+    looked at).
     """
     where = resolve(root, relative)
     try:
@@ -64,8 +93,11 @@ def read(root: Path, relative: str, most: int) -> bytes:
     except OSError as error:
         raise _fault(error, relative) from None
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
             raise NotInside("not_a_file", f"{relative!r} is not a regular file")
+        if reach is not None and not reach.includes(root / where, found):
+            raise NotInside("out_of_reach", f"{relative!r} is nothing that a command may read")
         data = bytearray()
         while len(data) <= most and (piece := _piece(handle, most + 1 - len(data))):
             data += piece

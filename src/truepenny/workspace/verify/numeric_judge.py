@@ -21,10 +21,10 @@ class NumericJudge(Judge):
 
     judged_bytes = MAX_BYTES
 
-    def __init__(self, root: Path, rule: NumericRule) -> None:
+    def __init__(self, root: Path, rule: NumericRule, reach: inside.Reach | None = None) -> None:
         self._rule = rule
         try:
-            data = inside.read(root, rule.reference, MAX_BYTES)
+            data = inside.read(root, rule.reference, MAX_BYTES, reach)
             self._reference: NumberTable = read_numbers(data.decode("utf-8-sig"))
         except inside.NotInside as refusal:
             raise NotPrepared(f"reference_{refusal.reason}", f"reference {refusal}") from None

@@ -42,12 +42,13 @@ class PerfJudge(Judge):
         rule: PerfRule,
         now: Callable[[], datetime],
         record: bool = False,
+        reach: inside.Reach | None = None,
     ) -> None:
         self._root, self._check, self._rule, self._now = root, check, rule, now
         self._record = record
         self._baseline: Baseline | None = None
         if rule.baseline is not None:
-            self._baseline = _read(root, check, rule.baseline, record)
+            self._baseline = _read(root, check, rule.baseline, record, reach)
         elif record:
             message = f"{check.id} has a fixed budget: there is no baseline to record"
             raise NotPrepared("no_baseline", message)
@@ -127,9 +128,11 @@ class PerfJudge(Judge):
         lines.append(f"recorded {measured:g} ms{instead} in {path}")
 
 
-def _read(root: Path, check: Check, path: str, record: bool) -> Baseline | None:
+def _read(
+    root: Path, check: Check, path: str, record: bool, reach: inside.Reach | None
+) -> Baseline | None:
     try:
-        return decode(inside.read(root, path, MAX_BASELINE_BYTES), check.id)
+        return decode(inside.read(root, path, MAX_BASELINE_BYTES, reach), check.id)
     except inside.NotInside as refusal:
         if refusal.reason != "missing":
             raise NotPrepared(f"baseline_{refusal.reason}", f"baseline {refusal}") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from truepenny.workspace.workspace import Workspace
 
 from .catalog import cwd_problem
 from .check import Check, NumericRule, PerfRule
+from .inside import Reach
 from .judge import ExitJudge, Judge, NotPrepared
 from .judgement import Judgement, Ran, Validation, axes, axes_lines, ran
 from .numeric_judge import NumericJudge
@@ -63,8 +65,15 @@ async def run_check(
     """Prepare, run, judge. Nothing runs where something to judge by is missing."""
     detail = {"check": check.id, "kind": str(check.kind), "place": check.place}
     never = {**detail, **axes(Ran.UNAVAILABLE, Validation.NOT_RUN)}
+    argv = (*check.argv, *request.args)
     try:
-        judge = await anyio.to_thread.run_sync(_judge, workspace.root, check, request, context)
+        # Looks at accounts and folders, which may take a while on a slow file system.
+        sandbox = await anyio.to_thread.run_sync(workspace.sandbox, Profile.COMMAND)
+    except (CouldNotRun, ConfigurationError) as error:
+        return _never(not_contained(error, shlex.join(argv)), never)
+    made = partial(_judge, workspace.root, check, request, context, Reach.of(sandbox))
+    try:
+        judge = await anyio.to_thread.run_sync(made)
     except NotPrepared as problem:
         return _never(invalid(problem.reason, str(problem), problem.hint), never)
     if request.args and not judge.takes_arguments:
@@ -73,12 +82,6 @@ async def run_check(
     cwd = check.cwd if request.cwd is None else request.cwd
     if problem := await anyio.to_thread.run_sync(cwd_problem, workspace.root, cwd):
         return _never(refused(*problem), never)
-    argv = (*check.argv, *request.args)
-    try:
-        # Looks at accounts and folders, which may take a while on a slow file system.
-        sandbox = await anyio.to_thread.run_sync(workspace.sandbox, Profile.COMMAND)
-    except (CouldNotRun, ConfigurationError) as error:
-        return _never(not_contained(error, shlex.join(argv)), never)
     command = Command(
         argv,
         workspace.environment(check.env),
@@ -102,13 +105,14 @@ async def run_check(
     return _result(check, command, execution, word, judgement, detail)
 
 
-def _judge(root: Path, check: Check, request: Request, context: CallContext) -> Judge:
+def _judge(root: Path, check: Check, request: Request, context: CallContext, reach: Reach) -> Judge:
     if isinstance(check.rule, PerfRule):
-        return PerfJudge(root, check, check.rule, context.clock.now, request.record_baseline)
+        record = request.record_baseline
+        return PerfJudge(root, check, check.rule, context.clock.now, record, reach)
     if request.record_baseline:
         raise NotPrepared("no_baseline", f"{check.id} is no perf-budget check with a baseline")
     if isinstance(check.rule, NumericRule):
-        return NumericJudge(root, check.rule)
+        return NumericJudge(root, check.rule, reach)
     return ExitJudge()
 
 

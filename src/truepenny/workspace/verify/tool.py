@@ -7,9 +7,11 @@ from typing import Any
 
 import anyio
 
+from truepenny.errors import ConfigurationError, CouldNotRun
 from truepenny.tool.contract import ActionClass, CallContext, Plane, Tool
 from truepenny.tool.result import Result, invalid, refused
 from truepenny.workspace.argument import unusable_text
+from truepenny.workspace.process_facts import not_contained
 from truepenny.workspace.workspace import Workspace
 
 from .catalog import Catalog, load
@@ -45,6 +47,7 @@ PARAMETERS: Mapping[str, Any] = {
             "description": "More words for a command or package script.",
         },
         "browser": {
+            "type": "string",
             "enum": ["auto", "required", "off"],
             "description": f"Loading pages for `{FRONTEND}`; auto (default): where a browser is.",
         },
@@ -144,12 +147,15 @@ async def _frontend(
         return invalid("not_taken", f"the check {FRONTEND!r} takes no {foreign}")
     path, browser = arguments.get("path", "."), arguments.get("browser", "auto")
     timeout = arguments.get("timeout_ms", DEFAULT_TIMEOUT_MS) / 1000
+    never = axes(Ran.UNAVAILABLE, Validation.NOT_RUN)
     try:
         return frontend_result(path, await look(workspace, path, browser, timeout, context))
+    except (CouldNotRun, ConfigurationError) as error:
+        return not_contained(error).with_facts(detail=never)
     except NotInside as problem:
         made = refused if problem.reason == "outside_workspace" else invalid
         result = made(problem.reason, str(problem))
-        return result.with_facts(detail=axes(Ran.UNAVAILABLE, Validation.NOT_RUN))
+        return result.with_facts(detail=never)
 
 
 def _given(arguments: Mapping[str, Any], *names: str) -> str:
