@@ -40,7 +40,7 @@ class ControlGroup(TaskGroup):
     def __init__(self, name: str, hierarchies: Sequence[Hierarchy]) -> None:
         self.name = name
         self.descriptors: tuple[int, ...] = ()
-        self._hierarchies = tuple(hierarchies)
+        self.hierarchies = tuple(hierarchies)
         self._folders = tuple(one.folder / name for one in hierarchies)
         self.directories = tuple(str(folder) for folder in self._folders)
 
@@ -51,7 +51,7 @@ class ControlGroup(TaskGroup):
         """Make it with its limits in force. Raises OSError, and then nothing of it is left."""
         group = cls(name, hierarchies)
         try:
-            for hierarchy, folder in zip(group._hierarchies, group._folders, strict=True):
+            for hierarchy, folder in zip(group.hierarchies, group._folders, strict=True):
                 if hierarchy.hand_down:
                     _hand_down(hierarchy.folder)
                 folder.mkdir(mode=0o755)
@@ -139,7 +139,7 @@ class ControlGroup(TaskGroup):
             found = memberships((PROC / str(pid) / "cgroup").read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError):
             return False
-        for hierarchy in self._hierarchies:
+        for hierarchy in self.hierarchies:
             own = hierarchy.inside / self.name
             for key in ("",) if hierarchy.unified else hierarchy.controllers:
                 place = found.get(key)
@@ -148,7 +148,7 @@ class ControlGroup(TaskGroup):
         return True
 
     def _kill_at_once(self) -> bool:
-        if not all(one.unified for one in self._hierarchies):
+        if not all(one.unified for one in self.hierarchies):
             return False
         try:
             for folder in self._folders:
