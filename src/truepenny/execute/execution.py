@@ -56,7 +56,8 @@ class Execution:
     set when something other than the process ended it. `drained` False means that a process it
     left behind still held an output pipe, or that reading was stopped: output may be incomplete.
     `leftovers` counts processes of its group that it left behind when it ended by itself; they
-    were ended. `stdin_taken` counts the bytes of standard input that were passed on. `duration`
+    were ended. `survivors` are processes of the run that not even a kill ended: normally none.
+    `stdin_taken` counts the bytes of standard input that were passed on. `duration`
     is in seconds. `containment` is what was verified to hold it. `remarks` are sentences about how
     it was run or read that a reader of the result must see. `excused` are the indexes of stages
     (`exit.stages`) whose failure is none: they wrote to a stage that stops reading on purpose.
@@ -70,6 +71,7 @@ class Execution:
     duration: float = 0.0
     drained: bool = True
     leftovers: int = 0
+    survivors: tuple[int, ...] = ()
     stdin_taken: int = 0
     containment: Containment = field(default_factory=Containment)
     offloaded: Offloaded | None = None

@@ -53,7 +53,7 @@ def process_facts(
     """Return the facts. `command` is what ran, as a person could run it.
 
     `detail` gets, where there is something to tell: `streams` (bytes and lines of each), `drained`
-    false, `leftovers`, `bad_bytes`, `controls`; what the caller gives goes on top.
+    false, `leftovers`, `survivors`, `bad_bytes`, `controls`; what the caller gives goes on top.
     """
     out, err = execution.stdout, execution.stderr
     redactions = {
@@ -83,6 +83,9 @@ def remarks(execution: Execution) -> tuple[str, ...]:
     if execution.leftovers:
         count = execution.leftovers
         said.append(f"{count} process{'es' * (count > 1)} left behind in the background: ended")
+    if execution.survivors:
+        numbers = ", ".join(map(str, execution.survivors))
+        said.append(f"not even a kill ended these processes: {numbers}")
     if not execution.drained and execution.cause is not Cause.OUTPUT_CAP:
         said.append("a process that it left behind kept the output open: some may be missing")
     for name, stream in (("", execution.stdout), (" of standard error", execution.stderr)):
@@ -184,6 +187,8 @@ def _detail(execution: Execution) -> dict[str, Any]:
         detail["drained"] = False
     if execution.leftovers:
         detail["leftovers"] = execution.leftovers
+    if execution.survivors:
+        detail["survivors"] = list(execution.survivors)
     if bad := (*out.bad_bytes, *err.bad_bytes):
         detail["bad_bytes"] = [{"offset": one.offset, "hex": one.data.hex()} for one in bad]
     if controls := out.controls + err.controls:

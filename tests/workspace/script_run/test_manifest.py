@@ -28,8 +28,8 @@ FAILURE = StartFailure(StartFault.MISSING_PROGRAM, "julia", "there is no julia")
         (Execution(exit=ONE), {}, RunOutcome.FAILED),
         (Execution(cause=Cause.SIGNAL, exit=ExitFact(signal=9)), {}, RunOutcome.FAILED),
         (Execution(cause=Cause.OUTPUT_CAP, drained=False), {}, RunOutcome.FAILED),
-        (Execution(exit=ZERO), {"survivors": 1}, RunOutcome.CLEANUP_INCOMPLETE),
-        (Execution(failure=FAILURE), {"survivors": 1}, RunOutcome.SPAWN_FAILED),
+        (Execution(exit=ZERO, survivors=(7,)), {}, RunOutcome.CLEANUP_INCOMPLETE),
+        (Execution(failure=FAILURE, survivors=(7,)), {}, RunOutcome.SPAWN_FAILED),
         (Execution(failure=FAILURE), {"sink_problem": "full"}, RunOutcome.FAILED),
         (
             Execution(exit=ZERO, drained=False),
@@ -37,7 +37,7 @@ FAILURE = StartFailure(StartFault.MISSING_PROGRAM, "julia", "there is no julia")
             RunOutcome.PIPE_DRAIN_INCOMPLETE,
         ),
         (Execution(cause=Cause.TIMEOUT, drained=False), {}, RunOutcome.TIMED_OUT),
-        (None, {"sink_problem": "full", "survivors": 1}, RunOutcome.ABORTED),
+        (None, {"sink_problem": "full"}, RunOutcome.ABORTED),
     ],
 )
 def test_the_first_that_holds_names_the_end(

@@ -41,12 +41,10 @@ class RunOutcome(StrEnum):
     SUCCEEDED = "succeeded"
 
 
-def run_outcome(
-    execution: Execution | None, *, sink_problem: str = "", survivors: int = 0
-) -> RunOutcome:
+def run_outcome(execution: Execution | None, *, sink_problem: str = "") -> RunOutcome:
     """Return how it ended. No execution means that it was aborted.
 
-    `sink_problem` says why a log is not whole, `survivors` counts what could not be ended.
+    `sink_problem` says why a log is not whole.
     """
     if execution is None or execution.cause is Cause.ABORT:
         return RunOutcome.ABORTED
@@ -59,7 +57,7 @@ def run_outcome(
         return RunOutcome.FAILED
     if execution.failure is not None:
         return RunOutcome.SPAWN_FAILED
-    if survivors:
+    if execution.survivors:
         return RunOutcome.CLEANUP_INCOMPLETE
     clean = execution.exit.effective == 0 and execution.cause is None
     return RunOutcome.SUCCEEDED if clean else RunOutcome.FAILED

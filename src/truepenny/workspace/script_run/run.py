@@ -174,7 +174,10 @@ def _manifest(
         "stderr": {"bytes": execution.stderr.bytes.observed, "log": str(record.folder.stderr)},
         "inputs": record.inputs,
         "outputs": outputs,
-        "cleanup": {"descendantsCleaned": execution.leftovers, "incomplete": False},
+        "cleanup": {
+            "descendantsCleaned": execution.leftovers,
+            "incomplete": bool(execution.survivors),
+        },
         "pipeDrainIncomplete": not execution.drained,
         "sandbox": {"level": str(held.level), **held.facts()},
     }
