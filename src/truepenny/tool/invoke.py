@@ -73,7 +73,7 @@ async def invoke(
         decision = await before_run(tool, decision)
     if decision.verdict is not Verdict.ALLOW:
         return Invocation(name, arguments, decision, _finish(_denied(decision), context, started))
-    result = await _run(tool, arguments, context)
+    result = await run_admitted(tool, arguments, context)
     return Invocation(name, arguments, decision, _finish(result, context, started))
 
 
@@ -87,7 +87,8 @@ async def _put_before_person(
     return deny("person_declined", f"a person declined {tool.name}", rule=decision.rule)
 
 
-async def _run(tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Result:
+async def run_admitted(tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Result:
+    """Run a call that was admitted, here or by whoever sent it; raises only on cancellation."""
     try:
         with anyio.fail_after(tool.timeout):
             return await tool.run(arguments, context)

@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ def root(tmp_path: Path) -> Path:
     return inside
 
 
-def reason(root: Path, argument: str, need: Need = Need.READ, **roots: object) -> str:
+def reason(root: Path, argument: str, need: Need = Need.READ, **roots: Any) -> str:
     with pytest.raises(FileFault) as caught, find_place(access(root, **roots), argument, need):
         pass
     return caught.value.reason
@@ -97,13 +98,16 @@ def test_a_root_that_is_reached_by_a_link_is_that_root(root: Path) -> None:
         assert place.path == root / "deep/file"
 
 
-def test_the_deepest_root_decides_and_a_denied_one_always(root: Path) -> None:
-    roots = {"read": (root / "deep",), "deny": (root / "deep" / "kept", root / "none")}
+def test_the_deepest_root_decides_and_what_is_hidden_is_denied(root: Path) -> None:
+    hidden = (root / "deep" / "kept", root / "none")
+    roots = {"read": (root / "deep",), "hidden": hidden, "deny": (root / "fixed", *hidden)}
     assert reason(root, "deep/file", Need.WRITE, **roots) == "read_only"
     with find_place(access(root, **roots), "deep/file", Need.READ):
         pass
     assert reason(root, "deep/kept/x", Need.READ, **roots) == "denied"
     assert reason(root, "none/x/y", Need.WRITE, **roots) == "denied"
+    assert reason(root, "fixed/x", Need.WRITE, **roots) == "read_only"
+    assert reason(root, "fixed/x", Need.READ, **roots) == "not_found"
     (root / "way").symlink_to("none")
     assert reason(root, "way/x", Need.WRITE, **roots) == "denied"
 

@@ -5,16 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from truepenny.sandbox.roots import FileRoots
 from truepenny.text.redact import Redactor
 from truepenny.tool.contract import CallContext, Tool
 from truepenny.tool.result import Result
 from truepenny.workspace.file.access import FileAccess, FileLimits, file_access
 
 
-def access(root: Path, limits: FileLimits | None = None, **roots: Any) -> FileAccess:
+def access(
+    root: Path,
+    limits: FileLimits | None = None,
+    *,
+    read: tuple[Path, ...] = (),
+    write: tuple[Path, ...] | None = None,
+    deny: tuple[Path, ...] = (),
+    hidden: tuple[Path, ...] = (),
+) -> FileAccess:
     """Return access to all of a folder."""
-    roots.setdefault("write", (root,))
-    return file_access(root, limits=limits, **roots)
+    roots = FileRoots(read, (root,) if write is None else write, deny, hidden)
+    return file_access(root, roots, limits)
 
 
 def context(tmp_path: Path, **changes: Any) -> CallContext:

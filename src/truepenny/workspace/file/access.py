@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
+
+from truepenny.sandbox.roots import FileRoots
 
 READ_LINES = 2000
 """Lines of one read: about what a model can keep in mind (assistant spec 2.8)."""
@@ -28,54 +30,44 @@ class FileLimits:
 
 @dataclass(frozen=True, slots=True)
 class FileAccess:
-    """Roots and limits. Every path is absolute; relative arguments of calls start at `cwd`.
+    """Roots and limits. Every path is absolute and real; relative arguments start at `cwd`.
 
-    The deepest root that holds a path decides whether it may be read or also written; one of
-    `deny` keeps out whatever lies below it. Real paths are compared with real paths: make it with
-    `file_access`.
+    Make it with `file_access`: real paths are compared with real paths.
     """
 
     cwd: Path
-    read: tuple[Path, ...]
-    write: tuple[Path, ...]
-    deny: tuple[Path, ...] = ()
+    roots: FileRoots
     limits: FileLimits = field(default_factory=FileLimits)
 
-    def level(self, path: Path) -> str:
-        """Return `write`, `read`, `denied` or `outside` for a real path."""
-        if any(path.is_relative_to(root) for root in self.deny):
-            return "denied"
-        depths = {"read": _depth(path, self.read), "write": _depth(path, self.write)}
-        if max(depths.values()) < 0:
-            return "outside"
-        return "read" if depths["read"] > depths["write"] else "write"
+    def level(self, path: Path) -> Literal["write", "read", "denied", "outside"]:
+        """Return what may be done with a real path."""
+        roots = self.roots
+        if roots.writable(path):
+            return "write"
+        if roots.readable(path):
+            return "read"
+        known = any(path.is_relative_to(root) for root in (*roots.read, *roots.write))
+        return "denied" if known else "outside"
 
 
-def file_access(
-    cwd: Path,
-    read: Iterable[Path] = (),
-    write: Iterable[Path] = (),
-    deny: Iterable[Path] = (),
-    limits: FileLimits | None = None,
-) -> FileAccess:
-    """Return the access with all roots resolved, as `truepenny.workspace.file.place` compares them.
+def file_access(cwd: Path, roots: FileRoots, limits: FileLimits | None = None) -> FileAccess:
+    """Return the access with all roots resolved, as `truepenny.workspace.file.place` needs them.
 
-    A denied path is kept in both forms: as written, should a link on the way change later, and
-    resolved.
+    What is denied or hidden is kept in both forms: as written, should a link on the way be changed
+    later, and resolved.
     """
-    refused = dict.fromkeys(form for path in deny for form in (path, _real(path)))
-    return FileAccess(
-        _real(cwd),
-        tuple(map(_real, read)),
-        tuple(map(_real, write)),
-        tuple(refused),
-        limits or FileLimits(),
+    real = FileRoots(
+        tuple(map(_real, roots.read)),
+        tuple(map(_real, roots.write)),
+        _both(roots.deny),
+        _both(roots.hidden),
     )
+    return FileAccess(_real(cwd), real, limits or FileLimits())
+
+
+def _both(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys(form for path in paths for form in (path, _real(path))))
 
 
 def _real(path: Path) -> Path:
     return Path(os.path.realpath(path, strict=False))
-
-
-def _depth(path: Path, roots: tuple[Path, ...]) -> int:
-    return max((len(root.parts) for root in roots if path.is_relative_to(root)), default=-1)

@@ -139,7 +139,7 @@ class _Search:
         self._lifted = bool(arguments.get("include_ignored"))
         self._denied = [
             "/" + "/".join(map(_escape, path.relative_to(self._cwd).parts))
-            for path in files.deny
+            for path in files.roots.hidden
             if path.is_relative_to(self._cwd) and path != self._cwd
         ]
         self.limit = int(arguments.get("limit") or GREP_LIMIT)

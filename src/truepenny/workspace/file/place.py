@@ -254,7 +254,7 @@ class _Walk:
         if level in (need, "write"):
             return
         if level == "read":
-            hint = f"write below {_listed(self._access.write)}"
+            hint = f"write below {_listed(self._access.roots.write)}"
             raise refused_place("read_only", f"{path} may be read but not written", hint)
         if level == "denied":
             raise refused_place("denied", f"{path} is kept from tools")
@@ -262,7 +262,7 @@ class _Walk:
         raise refused_place(
             "outside_roots",
             f"{self._argument} leads outside of what may be used{way}",
-            f"use a path below {_listed((*self._access.write, *self._access.read))}",
+            f"use a path below {_listed((*self._access.roots.write, *self._access.roots.read))}",
         )
 
     def _hidden(self, name: str, fault: FileFault) -> FileFault:
