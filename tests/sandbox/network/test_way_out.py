@@ -15,7 +15,7 @@ from tests.sandbox.inside import Ended, bwrap, plan_of, run
 from truepenny.errors import ConfigurationError, CouldNotRun
 from truepenny.sandbox.choice import open_sandbox
 from truepenny.sandbox.confinement import Refused
-from truepenny.sandbox.network import way_out as module
+from truepenny.sandbox.network import python
 from truepenny.sandbox.network.address import Verdict
 from truepenny.sandbox.network.decision import Answer
 from truepenny.sandbox.network.way_out import WayOut, way_out
@@ -163,7 +163,7 @@ async def test_a_bad_entry_and_a_machine_without_python_are_said(
     with pytest.raises(ConfigurationError):
         async with way_out(["*.example:443"], ME):
             pass
-    monkeypatch.setattr(module, "PYTHONS", (Path(sys.prefix, "none"),))
+    monkeypatch.setattr(python, "PYTHONS", (Path(sys.prefix, "none"),))
     with pytest.raises(CouldNotRun, match="Python"):
         async with way_out([], ME):
             pass

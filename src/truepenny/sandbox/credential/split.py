@@ -110,13 +110,12 @@ class Split:
         if not tools:
             return NotGiven.NOT_AUTHORISED
         found = (self.credentials.get(tool, {}).get(name) for tool in sorted(tools))
-        return next((value for value in found if value is not None), NotGiven.NOT_PRESENT)
+        return next((value for value in found if value), NotGiven.NOT_PRESENT)
 
     def secrets(self) -> Iterator[tuple[str, str]]:
         """Yield names and values of all that must be known to the redactor before anything runs."""
-        for values in self.credentials.values():
-            yield from values.items()
-        yield from ((name, self.base[name]) for name in sorted(self.hidden))
+        for values in (*self.credentials.values(), {n: self.base[n] for n in sorted(self.hidden)}):
+            yield from ((name, value) for name, value in values.items() if value)
 
 
 def split(
@@ -146,7 +145,7 @@ def split(
     # Order 3: ours first, then what only a process inside may see.
     base = {**model, **proxy_only}
     model[MARKER] = "1"
-    _prepend(model, path_prepends)
+    model = with_path(model, path_prepends)
     credentials: dict[str, dict[str, str]] = {}
     declared: dict[str, frozenset[str]] = {}
     for spec in specs:
@@ -173,10 +172,12 @@ def _take(source: dict[str, str], names: Collection[str]) -> dict[str, str]:
     return {name: source.pop(name) for name in sorted(names) if name in source}
 
 
-def _prepend(env: dict[str, str], folders: Iterable[Path]) -> None:
+def with_path(env: Mapping[str, str], folders: Iterable[Path]) -> dict[str, str]:
+    """Return an environment with folders before all others on PATH."""
     entries = [str(folder) for folder in folders]
-    if entries:
-        env["PATH"] = ":".join([*entries, *([env["PATH"]] if env.get("PATH") else [])])
+    if env.get("PATH"):
+        entries.append(env["PATH"])
+    return {**env, **({"PATH": ":".join(entries)} if entries else {})}
 
 
 def _top_up(env: dict[str, str], host: Mapping[str, str], *, calls_a_model: bool) -> None:

@@ -29,13 +29,11 @@ from truepenny.system.scratch import scratch_folder
 from . import bridge
 from .allow import read_allowed
 from .proxy import ConnectProxy, ProxyLimits
+from .python import copy_program, system_python
 from .resolver import Resolver, resolve
 
 PORT = 18080
 """Of the bridge, inside."""
-
-PYTHONS = (Path("/usr/bin/python3"), Path("/usr/local/bin/python3"))
-"""What runs the bridge: below /usr, which every sandbox sees. Our own may be in a closed home."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +91,13 @@ async def way_out(
     Python is there for the bridge.
     """
     proxy = ConnectProxy(read_allowed(entries), resolver=resolver, limits=limits)
-    python = _python()
+    python = system_python()
     with scratch_folder("net") as name:
         folder = name.resolve()
         if account.drop:
             os.chmod(folder, 0o711)  # it may go through, and see nothing
         script = folder / "bridge.py"
-        _copy(Path(bridge.__file__), script)
+        copy_program(Path(bridge.__file__), script)
         socket = folder / "proxy.sock"
         async with proxy.listening(socket, account, clock=clock):
             yield WayOut(proxy, socket, script, python)
@@ -143,19 +141,3 @@ def _reported(read: int) -> NotStarted | None:
         return None
     word, _, message = text.partition(": ")
     return NotStarted(Refused(word), message) if message else None
-
-
-def _python() -> Path:
-    for path in PYTHONS:
-        if os.access(path, os.X_OK):
-            return path
-    raise CouldNotRun(
-        "there is no Python below /usr for the bridge to the network proxy",
-        where="sandbox.network",
-        remedy="Install python3, or set sandbox.network to none.",
-    )
-
-
-def _copy(source: Path, target: Path) -> None:
-    target.write_bytes(source.read_bytes())
-    target.chmod(0o644)

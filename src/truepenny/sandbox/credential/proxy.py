@@ -1,0 +1,184 @@
+"""The credential proxy: single values and whole programs of ours, for what runs inside.
+
+A program inside asks over a unix socket, one request a connection. It gets a value only if a tool
+of this task declares it, or the output of a program of ours that runs outside with that tool's
+credentials. Every value is known to the redactor before the first connection is taken, so it
+cannot come back in an output unmasked.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from truepenny.sandbox.network.listener import Listening, listening
+from truepenny.sandbox.network.stream import Stream
+from truepenny.sandbox.plan import Account
+from truepenny.system.clock import Clock
+from truepenny.text.redact import Redactor
+
+from .request import (
+    MOST_TEXT,
+    REQUEST_BYTES,
+    BadRequest,
+    CredentialRequest,
+    Reason,
+    Request,
+    ToolRequest,
+    encode,
+    read_request,
+    refused,
+)
+from .split import NotGiven, Split
+
+log = logging.getLogger(__name__)
+
+REQUEST_SECONDS = 10.0
+"""For one line from a program on the same machine, and for taking the answer."""
+
+PROGRAM_SECONDS = 300.0
+"""For a program of ours (assistant spec 3.3); the client waits ten seconds longer."""
+
+MOST_REQUESTS = 16
+"""At once; each may be a process."""
+
+TIMED_OUT = 124
+"""The exit code that `timeout` has for it."""
+
+_MESSAGES = {
+    NotGiven.NOT_AUTHORISED: "no tool of this task has such a credential",
+    NotGiven.NOT_PRESENT: "the credential is not set",
+    NotGiven.NOT_MASKABLE: "the credential is too short to be masked, so it is not handed out",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRun:
+    """How a program of ours ended; the texts are decoded."""
+
+    stdout: str
+    stderr: str
+    returncode: int
+
+
+Runner = Callable[[tuple[str, ...], Mapping[str, str]], Awaitable[ProgramRun]]
+"""Runs words with a whole environment on the host; cancelling it ends the program. It bounds what
+it reads. Raises OSError or a TruepennyError where the program cannot start."""
+
+
+class CredentialProxy:
+    """One task's proxy. `programs` maps tools to the words of their programs on the host."""
+
+    def __init__(
+        self,
+        split: Split,
+        programs: Mapping[str, tuple[str, ...]],
+        run: Runner,
+        redactor: Redactor,
+        *,
+        program_seconds: float = PROGRAM_SECONDS,
+        request_seconds: float = REQUEST_SECONDS,
+    ) -> None:
+        self._split = split
+        self._programs = dict(programs)
+        self._run = run
+        self._program_seconds = program_seconds
+        self._request_seconds = request_seconds
+        self._unmaskable = {
+            value
+            for name, value in split.secrets()
+            if not redactor.learn(value, name, certain=True)
+        }
+        # By value alone: an answer is data for a program, and no rule may guess at it.
+        self._mask = Redactor(rules=(), known=redactor.known)
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The tools that may be run, in order."""
+        return tuple(sorted(self._split.authorised & self._programs.keys()))
+
+    @asynccontextmanager
+    async def listening(
+        self, path: Path, account: Account, *, clock: Clock | None = None
+    ) -> AsyncGenerator[Listening]:
+        """Serve at a unix socket while the context is open; see `network.listener.listening`."""
+        busy = encode(refused(Reason.BUSY, "too many requests at once"))
+        async with listening(
+            path, account, self.handle, most=MOST_REQUESTS, busy_answer=busy, clock=clock
+        ) as state:
+            yield state
+
+    async def handle(self, client: Stream) -> None:
+        """Answer the one request of a connection."""
+        answer = await self._answer(client)
+        if answer is not None:
+            with anyio.move_on_after(self._request_seconds):
+                await client.send(encode(answer))
+
+    async def _answer(self, client: Stream) -> dict[str, object] | None:
+        data = b""
+        with anyio.move_on_after(self._request_seconds):
+            while b"\n" not in data and len(data) < REQUEST_BYTES:
+                more = await client.receive(REQUEST_BYTES)
+                if not more:
+                    return None
+                data += more
+        line, end, behind = data.partition(b"\n")
+        if len(line) >= REQUEST_BYTES:
+            return _refuse(Reason.TOO_LARGE, f"a request has at most {REQUEST_BYTES} bytes")
+        if not end:
+            return _refuse(Reason.TIMEOUT, "the request did not come in time")
+        if behind:
+            return _refuse(Reason.BAD_REQUEST, "a connection is for one request")
+        try:
+            request: Request = read_request(line)
+        except BadRequest as error:
+            return _refuse(Reason.BAD_REQUEST, str(error))
+        if isinstance(request, CredentialRequest):
+            return self._credential(request)
+        return await self._tool(request)
+
+    def _credential(self, request: CredentialRequest) -> dict[str, object]:
+        found = self._split.lookup(request.name)
+        if found in self._unmaskable:
+            found = NotGiven.NOT_MASKABLE
+        if isinstance(found, NotGiven):
+            return _refuse(found, _MESSAGES[found], name=request.name)
+        log.info("credential handed out: name=%s", request.name)
+        return {"value": found}
+
+    async def _tool(self, request: ToolRequest) -> dict[str, object]:
+        if request.tool not in self.tools:
+            answer = _refuse(Reason.UNKNOWN_TOOL, "not a tool of this task", name=request.tool)
+            return answer | {"returncode": 1, "authorized_tools": list(self.tools)}
+        words = (*self._programs[request.tool], *request.arguments)
+        done: ProgramRun | None = None
+        try:
+            with anyio.move_on_after(self._program_seconds):
+                done = await self._run(words, self._split.environment(request.tool))
+        except Exception as error:
+            # The message may hold anything of ours; its kind is enough for who asked.
+            log.warning("program failed: tool=%s error=%s", request.tool, type(error).__name__)
+            return refused(Reason.FAILED, "the program could not be run", returncode=1)
+        if done is None:
+            message = f"it did not end within {self._program_seconds:g} seconds"
+            return _refuse(Reason.TIMEOUT, message, name=request.tool) | {"returncode": TIMED_OUT}
+        answer: dict[str, object] = {"returncode": done.returncode}
+        omitted: dict[str, int] = {}
+        for name, text in (("stdout", done.stdout), ("stderr", done.stderr)):
+            masked = self._mask.text(text).text
+            answer[name] = masked[:MOST_TEXT]
+            if len(masked) > MOST_TEXT:
+                omitted[name] = len(masked) - MOST_TEXT
+        return answer | ({"omitted": omitted} if omitted else {})
+
+
+def _refuse(reason: str, message: str, *, name: str = "") -> dict[str, object]:
+    # The name comes from inside: written as a literal, it cannot forge a line.
+    log.warning("request refused: reason=%s name=%r", reason, name[:100])
+    return refused(reason, message)
