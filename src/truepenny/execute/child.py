@@ -84,9 +84,10 @@ class Child:
         self.by_us = self.by_us or lives
         if not self.by_us:
             self.leftovers = max(self.leftovers, len(left))
+        everything = True
         if left or lives:
             await self._end(left, ticker)
-        everything = not self.living() and self._observe()
+            everything = not self.living() and self._observe()
         # What even a kill did not end may do so once we are gone.
         if everything:
             GUARD.release(self._pid)

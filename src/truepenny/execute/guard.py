@@ -126,7 +126,10 @@ class Guard:
     def _begin(self) -> None:
         self._end()
         self._runtime = os.getpid()
-        read, write = os.pipe()
+        try:
+            read, write = os.pipe()
+        except OSError:
+            return
         try:
             self._process = subprocess.Popen(
                 [NAME, "-c", _SCRIPT, NAME, f"{RUN_VARIABLE}={runtime_mark()}"],

@@ -25,7 +25,7 @@ from .command import Command
 from .ending import Cause, ExitFact
 from .execution import Execution
 from .offload import Offload
-from .start import Started, StartFailure, start
+from .start import Started, StartFailure, give_up, start
 from .start_verdict import failed_inside
 
 DRAIN_SECONDS = 1.0
@@ -60,7 +60,13 @@ async def run(
 def begin(command: Command, on_output: OnOutput | None = None) -> Running | StartFailure:
     """Start it now, for a caller that supervises it later: at once, or it runs unwatched."""
     started = start(command)
-    return started if isinstance(started, StartFailure) else Running(command, started, on_output)
+    if isinstance(started, StartFailure):
+        return started
+    try:
+        return Running(command, started, on_output)
+    except BaseException:
+        give_up(started)
+        raise
 
 
 class Running:
@@ -115,7 +121,7 @@ class Running:
             raise
 
     async def _supervise(self) -> Execution:
-        started, child = self._started, self._child
+        started, child, everything = self._started, self._child, False
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._read, started.stdout, "stdout")
@@ -134,7 +140,8 @@ class Running:
                 tasks.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True):
-                await child.end()
+                everything = await child.end()
+            survivors = () if everything else tuple(child.living())
             memory = self._let_go()
         out, out_text = self._finish("stdout")
         err, err_text = self._finish("stderr")
@@ -147,6 +154,7 @@ class Running:
             stderr=err,
             drained=not self._unread,
             leftovers=child.leftovers,
+            survivors=survivors,
             stdin_taken=self._stdin_taken,
         )
         self._emit("stdout", out_text)

@@ -9,6 +9,7 @@ reports nothing, and one that does not end in that pipeline is not counted: unkn
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import secrets
@@ -48,8 +49,8 @@ exec {script}<&-
 trap '{{ builtin printf "%s " {token} "$?" "${{PIPESTATUS[@]}}" >&{report}; }} >/dev/null 2>&1' EXIT
 """
 
-_REPORT_BYTES = 64 * 1024
-"""Read of what came back: a pipe's content at most."""
+_REPORT_BYTES = 4096
+"""Room for what comes back: the statuses of a thousand stages."""
 
 
 def clean_of_startup(env: Mapping[str, str]) -> dict[str, str]:
@@ -95,43 +96,53 @@ async def run_line(
     if command.argv[0] != SHELL:
         execution = await run(command, on_output=on_output, clock=clock)
         return replace(execution, remarks=(*execution.remarks, NO_BASH))
-    if "|" not in line:
-        # Without a wrapper: bash may then replace itself by the program, whose signal we see.
+    if "|" not in line or not hasattr(os, "memfd_create"):
+        # Nothing to report, or nothing to hand the startup file over in. Without an exit trap
+        # bash may replace itself by the program, whose signal we then see.
         return await run(command, on_output=on_output, clock=clock)
-    with _Report() as report:
+    try:
+        report = _Report()
+    except OSError:
+        # Out of descriptors: the statuses stay unknown.
+        return await run(command, on_output=on_output, clock=clock)
+    try:
         execution = await run(report.told(command), on_output=on_output, clock=clock)
         statuses = report.statuses()
+    finally:
+        report.close()
     return _read(line, execution, statuses)
 
 
 class _Report:
-    """The startup file and the pipe that the statuses come back by."""
+    """The startup file and the file that the statuses come back in, both in memory.
 
-    def __enter__(self) -> _Report:
+    The second has a fixed size, so that a stage that writes to every descriptor it finds neither
+    waits for a reader nor takes memory; what it wrote there is no report.
+    """
+
+    def __init__(self) -> None:
         self._token = secrets.token_hex(8)
-        self._read, self._write = os.pipe()
+        self._script = os.memfd_create("truepenny-line")
         try:
-            self._script = os.memfd_create("truepenny-line", os.MFD_CLOEXEC)
-        except OSError:
-            os.close(self._read)
-            os.close(self._write)
+            self._back = os.memfd_create("truepenny-stages", os.MFD_ALLOW_SEALING)
+            os.ftruncate(self._back, _REPORT_BYTES)
+            fcntl.fcntl(self._back, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
+        except BaseException:
+            os.close(self._script)
             raise
-        # A stage that filled the pipe must not make the shell's report wait.
-        os.set_blocking(self._write, False)
-        os.set_blocking(self._read, False)
-        text = _REPORT.format(script=self._script, report=self._write, token=self._token)
+        text = _REPORT.format(script=self._script, report=self._back, token=self._token)
         os.write(self._script, text.encode("ascii"))
         os.lseek(self._script, 0, os.SEEK_SET)
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        for descriptor in (self._script, self._read, self._write):
-            os.close(descriptor)
+    def close(self) -> None:
+        """Close both."""
+        os.close(self._script)
+        os.close(self._back)
 
     def told(self, command: Command) -> Command:
         """Return the command with the startup file and the descriptors."""
         startup = f"/dev/fd/{self._script}"
-        passed = (*command.descriptors, self._script, self._write)
+        passed = (*command.descriptors, self._script, self._back)
         if command.sandbox is None:
             env = {**command.env, "BASH_ENV": startup}
             return replace(command, env=env, descriptors=passed)
@@ -140,13 +151,9 @@ class _Report:
         return replace(command, argv=argv, descriptors=passed)
 
     def statuses(self) -> tuple[int, ...] | None:
-        """Return the exit status, then those of the stages; None unless exactly one came back."""
-        try:
-            words = os.read(self._read, _REPORT_BYTES).split()
-        except BlockingIOError:
-            return None
-        token = self._token.encode()
-        if words.count(token) != 1 or words[0] != token:
+        """Return the exit status, then those of the stages; None unless that is all there is."""
+        words = os.pread(self._back, _REPORT_BYTES, 0).rstrip(b"\0").split()
+        if not words or words[0] != self._token.encode():
             return None
         try:
             return tuple(map(int, words[1:]))

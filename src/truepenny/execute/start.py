@@ -139,7 +139,9 @@ def start(command: Command) -> Started | StartFailure:
     except CouldNotRun as error:
         return StartFailure(StartFault.SANDBOX, command.argv[0], _line(error))
     except OSError as error:
-        return StartFailure(StartFault.SANDBOX, command.argv[0], f"no sandbox: {error}")
+        fault = _BY_ERRNO.get(error.errno or 0)
+        fault = fault if fault is StartFault.NO_RESOURCES else StartFault.SANDBOX
+        return StartFailure(fault, command.argv[0], f"no sandbox: {error}")
     try:
         started = _start_confined(command, confinement)
     except CouldNotRun as error:
@@ -147,10 +149,10 @@ def start(command: Command) -> Started | StartFailure:
     except ConfigurationError as error:
         started = StartFailure(StartFault.UNUSABLE_ARGUMENTS, command.argv[0], _line(error))
     except BaseException:
-        _give_up(confinement)
+        _undo(confinement)
         raise
     if isinstance(started, StartFailure):
-        _give_up(confinement)
+        _undo(confinement)
     return started
 
 
@@ -214,7 +216,14 @@ def _discard(started: Started) -> None:
         started.starter.release()
 
 
-def _give_up(confinement: Confinement) -> None:
+def give_up(started: Started) -> None:
+    """End a process that nobody will supervise, and give everything back."""
+    _discard(started)
+    if started.confinement is not None:
+        _undo(started.confinement)
+
+
+def _undo(confinement: Confinement) -> None:
     if confinement.group is not None:
         confinement.group.kill()
         confinement.group.remove()

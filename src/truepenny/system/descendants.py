@@ -24,6 +24,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from .process_identity import ProcessStat, read_stat
+from .reserve import RESERVE
 
 RUN_VARIABLE = "TRUEPENNY_RUN"
 """In the environment of each process that we start, and of what that starts in turn."""
@@ -55,6 +56,7 @@ def adopt_orphans() -> bool:
     """Ask, once per process, to become the parent of orphaned descendants; return whether so."""
     pid = os.getpid()
     if pid not in _adopting:
+        RESERVE.fill()
         _adopting[pid] = sys.platform == "linux" and _become_subreaper()
     return _adopting[pid]
 
@@ -74,15 +76,16 @@ def _children_file(pid: int, thread: int) -> Path:
 
 def _read_children(pid: int, thread: int) -> tuple[int, ...]:
     try:
-        return tuple(map(int, _children_file(pid, thread).read_bytes().split()))
+        data = RESERVE.use(_children_file(pid, thread).read_bytes)
     except OSError:
         return ()
+    return tuple(map(int, data.split()))
 
 
 def children(pid: int) -> tuple[int, ...]:
     """Return the children of all threads of a process."""
     try:
-        threads = os.listdir(_PROC / str(pid) / "task")
+        threads = RESERVE.use(lambda: os.listdir(_PROC / str(pid) / "task"))
     except OSError:
         return ()
     return tuple(child for thread in threads for child in _read_children(pid, int(thread)))
@@ -137,10 +140,14 @@ class Descendants:
         if self.leader in (stat.session, stat.group) or self._seen.get(stat.pid) == stat.start:
             return True
         try:
-            with open(_PROC / str(stat.pid) / "environ", "rb") as file:
-                return self._mark in file.read(ENVIRON_BYTES)
+            return self._mark in RESERVE.use(lambda: _environment(stat.pid))
         except OSError:
             return False
+
+
+def _environment(pid: int) -> bytes:
+    with open(_PROC / str(pid) / "environ", "rb") as file:
+        return file.read(ENVIRON_BYTES)
 
 
 _STARTS: set[int] = set()
@@ -170,28 +177,41 @@ def _reap_stranger(stat: ProcessStat) -> None:
     """Reap an orphan that came to us already dead, as the first process would have done.
 
     A child that other code in this process started has the session of this process, or a `Popen`
-    that will want its status.
+    that will want its status. The first process of a namespace below ours was started by neither.
     """
     if stat.session == os.getsid(0):
         return
-    if any(isinstance(one, subprocess.Popen) and one.pid == stat.pid for one in gc.get_objects()):
+    if not _of_inner_namespace(stat.pid) and any(
+        isinstance(one, subprocess.Popen) and one.pid == stat.pid for one in gc.get_objects()
+    ):
         return
     _reap(stat.pid)
+
+
+def _of_inner_namespace(pid: int) -> bool:
+    try:
+        status = (_PROC / str(pid) / "status").read_bytes()
+    except OSError:
+        return False
+    # Its numbers from our namespace inwards: more than one where it has one of its own.
+    return len(status.partition(b"\nNSpid:")[2].partition(b"\n")[0].split()) > 1
 
 
 def send(stat: ProcessStat, number: int) -> bool:
     """Signal one process through a descriptor, so that its number cannot change hands."""
     try:
-        handle = os.pidfd_open(stat.pid)
+        return RESERVE.use(lambda: _send(stat, number))
     except OSError:
         return False
+
+
+def _send(stat: ProcessStat, number: int) -> bool:
+    handle = os.pidfd_open(stat.pid)
     try:
         now = read_stat(stat.pid)
         if now is None or now.start != stat.start:
             return False
         signal.pidfd_send_signal(handle, number)
-    except (ProcessLookupError, PermissionError):
-        return False
     finally:
         os.close(handle)
     return True

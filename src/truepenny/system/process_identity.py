@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from .reserve import RESERVE
+
 _PROC = Path("/proc")
 _LINUX = "linux-proc"
 _PS = "ps-lstart"
@@ -49,11 +51,11 @@ class ProcessStat:
 def read_stat(pid: int) -> ProcessStat | None:
     """Read a process's line in /proc; None where there is none (or no /proc)."""
     try:
-        line = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+        data = RESERVE.use((_PROC / str(pid) / "stat").read_bytes)
     except OSError:
         return None
     # The name in parentheses may contain anything, also `)`: fields start after the last one.
-    fields = line.rpartition(")")[2].split()
+    fields = data.decode("utf-8", "replace").rpartition(")")[2].split()
     try:
         return ProcessStat(
             pid,

@@ -118,8 +118,8 @@ class BackgroundRuns:
         for live in self._live.values():
             if live.running is not None:
                 live.running.stop()
-        kind, value, trace = error
-        await tasks.__aexit__(kind, value, trace)  # pyright: ignore[reportArgumentType]
+        # All of them end by now, or are cancelled with us: an error of the body is not theirs.
+        await tasks.__aexit__(None, None, None)
 
     def start(
         self, command: Command, *, owner: str, label: str, structural: bool = False

@@ -1,0 +1,60 @@
+"""A descriptor for the end, when there is no other."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from truepenny.system.reserve import Reserve
+
+
+@contextmanager
+def exhausted() -> Iterator[None]:
+    """Leave this process no free descriptor."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    taken: list[int] = []
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, 512), hard))
+    try:
+        with suppress(OSError):
+            while True:
+                taken.append(os.open(os.devnull, os.O_RDONLY))
+        yield
+    finally:
+        for handle in taken:
+            os.close(handle)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def look() -> bytes:
+    with open("/dev/null", "rb") as file:
+        return file.read()
+
+
+def test_one_is_kept_for_when_they_are_out() -> None:
+    reserve = Reserve()
+    reserve.fill()
+    with exhausted():
+        with pytest.raises(OSError, match="many"):
+            look()
+        assert reserve.use(look) == b""
+        assert reserve.use(look) == b""
+        with pytest.raises(OSError, match="many"):
+            look()
+
+
+def test_without_one_the_error_is_what_it_was() -> None:
+    with exhausted(), pytest.raises(OSError, match="many") as caught:
+        Reserve().use(look)
+    assert caught.value.errno == errno.EMFILE
+
+
+def test_other_errors_pass() -> None:
+    reserve = Reserve()
+    reserve.fill()
+    with pytest.raises(FileNotFoundError):
+        reserve.use(lambda: os.open("/no/such/file", os.O_RDONLY))
