@@ -100,7 +100,7 @@ def _place(mount: Mount) -> Path | None:
     source = mount.source
     if source is not None:
         try:
-            if mount.destination.resolve() == source:
+            if source in (mount.destination, mount.destination.resolve()):
                 return source
         except (OSError, RuntimeError):
             pass  # A circle of links leads to no source.
