@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 import pytest
 
+from tests.execute.script import alive
 from truepenny.execute.ending import Cause, Outcome
 from truepenny.tool.result import Result
 from truepenny.workspace.run_script import run_script_tool
@@ -263,3 +265,30 @@ async def test_a_manifest_that_cannot_be_written_is_an_error() -> None:
         assert done.facts.reason == "manifest"
         assert "manifest was not written" in done.text
         assert "done\n" in done.text
+
+
+@pytest.mark.parametrize("steps", [0, *(2**power for power in range(13))])
+async def test_stopped_at_any_moment_it_leaves_a_manifest_and_no_process(steps: int) -> None:
+    async with world() as here:
+        here.write("script", "echo $$ >pid.new; mv pid.new pid; sleep 60 & sleep 60")
+        arguments = {"interpreter": "sh", "script": "script", "inputs": ["script"]}
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(here.call, run_script_tool(here.workspace), arguments)
+            for _ in range(steps):
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+        for folder in (here.workspace.state / "runs").glob("*"):
+            made = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+            assert made["outcome"] == "aborted"
+            assert made["exitCode"] is None
+            assert not (folder / "owner").exists()
+        if (here.root / "pid").exists():
+            assert not alive(int((here.root / "pid").read_text(encoding="utf-8")))
+
+
+async def test_many_outputs_are_told_in_part() -> None:
+    async with world() as here:
+        done = await run(here, "true", outputs=[f"{'o' * 400}{number}" for number in range(64)])
+        assert "48 more outputs are in " in done.text
+        assert len(done.text.encode()) < 16 * 1024
+        assert len(done.facts.detail["outputs"]) == 64

@@ -55,12 +55,15 @@ MARGIN_SECONDS = 60.0
 RUNS = "runs"
 """The folder of all runs below the workspace's state."""
 
+TOLD_OUTPUTS = 16
+"""Declared outputs that the text tells one by one; the facts and the manifest have all."""
+
 _DESCRIPTION = f"""\
 Run a script file of the workspace with a named interpreter and keep a record of it: both logs \
 whole, hashes of the script and of `inputs`, what became of `outputs`. For work that takes minutes \
 to hours ({MAX_SECONDS / 3600:g} h at most); the call waits for the end. Nothing is kept between \
-calls but files. `inputs` and `outputs` are only recorded; they limit nothing. The result shows \
-the last 8 KiB of each stream and names the logs."""
+calls but files. `inputs` and `outputs` are only recorded; they limit nothing. Bash scripts run \
+with pipefail. The result shows the last 8 KiB of each stream and names the logs."""
 
 
 def run_script_tool(workspace: Workspace) -> Tool:
@@ -148,7 +151,10 @@ def _meaning(run: Run) -> Classification:
 
 def _text(run: Run) -> tuple[str, View]:
     head = [f"run {run.folder.id}: {run.outcome}"]
-    head += [f"output {entry['path']}: {entry['status']}" for entry in run.manifest["outputs"]]
+    outputs: list[dict[str, Any]] = run.manifest["outputs"]
+    head += [f"output {entry['path']}: {entry['status']}" for entry in outputs[:TOLD_OUTPUTS]]
+    if len(outputs) > TOLD_OUTPUTS:
+        head.append(f"{len(outputs) - TOLD_OUTPUTS} more outputs are in {run.folder.manifest}")
     if run.problem:
         head.append(run.problem)
     parts = ["".join(f"[{line}]\n" for line in head)]

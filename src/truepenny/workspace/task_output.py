@@ -98,8 +98,9 @@ def _result(run: BackgroundRun, reading: Reading) -> Result:
     sizes = ByteCounts(total, kept, reading.cut, reading.size - kept, str(run.path))
     facts = facts_of(run, view, sizes)
     if facts.completeness.state == "partial":
-        # How many lines the file has nobody counted.
-        partial = replace(facts.completeness, unit="bytes", shown=kept, total=total)
+        # How many lines the file has nobody counted; how long it gets nobody knows.
+        final = None if run.state is State.RUNNING else total
+        partial = replace(facts.completeness, unit="bytes", shown=kept, total=final)
         facts = replace(facts, completeness=partial)
     detail = {
         **facts.detail,

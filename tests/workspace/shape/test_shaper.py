@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from truepenny.execute.process import Stream
 from truepenny.workspace.shape import Policy, Shaped, Shaper
 from truepenny.workspace.shape.shaper import BODY_BYTES, BOUNDED_BYTES, WHOLE_BYTES
+from truepenny.workspace.shape.summary import Summary
 
 pieces = st.lists(
     st.tuples(
@@ -111,3 +112,40 @@ def test_a_line_in_pieces_from_both_streams_stays_one_line() -> None:
     )  # fmt: skip
     assert got.text.startswith("begin\n")
     assert "stderr: oh\n" in got.text
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(("stdout", "stderr")),
+            st.text(st.sampled_from("a \n"), max_size=300),
+            st.sampled_from(("", "", "\nfatal: x\n")),
+        ),
+        max_size=8,
+    )
+)
+def test_many_lines_at_once_are_chosen_as_if_one_by_one(
+    given: list[tuple[Stream, str, str]],
+) -> None:
+    at_once, slowly = Summary(), Summary()
+    for stream, text, error in given:
+        at_once.feed(stream, text + error)
+        for character in text + error:
+            slowly.feed(stream, character)
+    assert at_once.finish() == slowly.finish()
+
+
+def test_each_kind_of_complaint_is_seen_among_many_lines() -> None:
+    complaints = (
+        "TypeError: no", "an error", "ERR 5", "it fails", "FATAL", "panicked at", "Exception in",
+        "Traceback (most recent call last)", "Permission denied", "connection refused", "cannot",
+        "can't open", "could not", "not found", "No such file", "undefined symbol", "unresolved",
+        "Segmentation fault", "Killed", "aborted", "timed out", "assertion",
+    )  # fmt: skip
+    for complaint in complaints:
+        lines = [f"step {number} of 300" for number in range(300)]
+        lines[150] = complaint
+        summary = Summary()
+        summary.feed("stdout", "0\n1\n2\n3\n")
+        summary.feed("stdout", "\n".join(lines) + "\n")
+        assert complaint in summary.finish().text

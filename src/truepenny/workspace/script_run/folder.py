@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -50,8 +51,9 @@ class RunFolder:
         return self.path / MANIFEST
 
     def finish(self) -> None:
-        """Give up the ownership, once the manifest is there."""
-        (self.path / OWNER).unlink(missing_ok=True)
+        """Give up the ownership, once the manifest is there: that alone says that it ended."""
+        with suppress(OSError):
+            (self.path / OWNER).unlink()
 
 
 def new_folder(runs: Path, now: datetime) -> RunFolder:

@@ -122,8 +122,8 @@ async def make_run(
         try:
             publish_manifest(folder.manifest, manifest)
             folder.finish()
-        except (StorageFailed, OSError) as error:
-            problem, written = f"the manifest was not written: {error}", False
+        except StorageFailed as error:
+            problem, written = f"the manifest was not written: {error.message}", False
     return Run(folder, ended, outcome, exit, log, manifest, written, problem)
 
 

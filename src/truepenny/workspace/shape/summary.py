@@ -30,6 +30,22 @@ _ERROR = re.compile(
 )
 
 
+_STEMS = (
+    *("err", "fail", "fatal", "panic", "exception", "traceback", "denied", "refused", "cannot"),
+    *("can't", "could not", "not found", "no such", "undefined", "unresolved", "fault", "killed"),
+    *("abort", "timed out", "assert"),
+)
+"""What every match of the expression has in it: text without any of them needs no look."""
+
+_MANY = 4 * LAST_LINES
+"""Lines in one piece from which it is worth to ask for the stems first."""
+
+
+def _may_err(text: str) -> bool:
+    lowered = text.lower()
+    return any(stem in lowered for stem in _STEMS)
+
+
 @dataclass(slots=True)
 class _Open:
     """A line that has not ended yet; no more of its text is held than may be shown."""
@@ -92,6 +108,16 @@ class Summary:
     def feed(self, stream: Stream, text: str) -> None:
         """Take the next piece of a stream."""
         *ended, rest = text.split("\n")
+        if len(self._first) == FIRST_LINES and len(ended) > _MANY and not _may_err(text):
+            # The begun line first; of the others only the last ones can be chosen.
+            self._open[stream].add(ended[0])
+            self._end(stream)
+            at, wanted = len(ended), LAST_LINES
+            while at > 1 and wanted:
+                at -= 1
+                wanted -= bool(ended[at].strip())
+            self._count += at - 1
+            ended = ended[at:]
         for line in ended:
             self._open[stream].add(line)
             self._end(stream)
