@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -194,3 +195,39 @@ def test_it_does_not_hold_the_output_open(tmp_path: Path) -> None:
     # `subprocess.run` waits for the end of both pipes: it comes with the program's own.
     done, _ = bridged(tmp_path / "none", "sh", "-c", "echo out; echo err >&2")
     assert (done.stdout, done.stderr) == (b"out\n", b"err\n")
+
+
+def test_it_is_not_in_the_programs_group(tmp_path: Path) -> None:
+    code = (
+        "import os, sys\n"
+        "for pid in filter(str.isdecimal, os.listdir('/proc')):\n"
+        "    try:\n"
+        "        words = open(f'/proc/{pid}/cmdline', 'rb').read().split(b'\\0')\n"
+        "        if sys.argv[1].encode() in words and int(pid) != os.getpid():\n"
+        "            print(os.getpgid(int(pid)) == os.getpgrp(), os.getsid(int(pid)) == int(pid))\n"
+        "    except OSError: pass\n"
+    )
+    path = tmp_path / "known-by-this-name"
+    done, _ = bridged(path, sys.executable, "-I", "-c", code, str(path))
+    assert done.stdout == b"False False\n"  # led by the child between, which is gone
+
+
+def test_it_holds_no_descriptor_that_was_passed_to_the_program(tmp_path: Path) -> None:
+    kept, passed = os.pipe()
+    code = f"import os, sys; os.close({passed}); sys.stdin.read()"
+    with reporting() as (_, write):
+        program = subprocess.Popen(
+            [
+                *(sys.executable, "-I", "-S", bridge.__file__, str(tmp_path / "none")),
+                *(str(free_port()), str(write), "--", sys.executable, "-c", code),
+            ],
+            pass_fds=[write, passed],
+            stdin=subprocess.PIPE,
+        )
+        os.close(passed)
+        with program, open(kept, "rb") as stream:
+            # While the program still runs: its own is closed, so nobody else has one.
+            assert select.select([stream], [], [], 10)[0]
+            assert stream.read() == b""
+            assert program.poll() is None
+            program.communicate(timeout=30)

@@ -193,6 +193,13 @@ async def test_bytes_behind_the_head_are_for_the_upstream_alone(tmp_path: Path) 
     assert proxy.decisions[0].sent == len(second)
 
 
+async def test_an_upstream_that_hangs_up_first_ends_the_clients_reading(tmp_path: Path) -> None:
+    async with upstream(tmp_path, before=b"bye", hang_up=True) as (proxy, path, port):
+        got = await talk(path, connect_line("127.0.0.1", port), end=False)
+        assert got == OK + b"bye"
+    assert proxy.decisions[0].received == 3
+
+
 @pytest.mark.parametrize("line", [b"A: " + b"x" * 70 + b"\r\n", b"x" * 1024])
 async def test_a_megabyte_of_head_is_cut_off(tmp_path: Path, line: bytes) -> None:
     flood = line * (1_000_000 // len(line))

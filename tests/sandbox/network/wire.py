@@ -35,13 +35,18 @@ class Names:
 
 
 @asynccontextmanager
-async def echo(before: bytes = b"") -> AsyncIterator[int]:
-    """Serve on loopback; yield the port. What comes is sent back, and its end ends it."""
+async def echo(before: bytes = b"", *, hang_up: bool = False) -> AsyncIterator[int]:
+    """Serve on loopback; yield the port. What comes is sent back, and its end ends it.
+
+    `hang_up` closes at once, after `before`.
+    """
 
     async def serve(stream: anyio.abc.SocketStream) -> None:
         async with stream:
             if before:
                 await stream.send(before)
+            if hang_up:
+                return
             try:
                 async for data in stream:
                     await stream.send(data)
@@ -75,9 +80,10 @@ async def upstream(
     names: Names | None = None,
     limits: ProxyLimits | None = None,
     before: bytes = b"",
+    hang_up: bool = False,
 ) -> AsyncIterator[tuple[ConnectProxy, Path, int]]:
     """An echo and a proxy that lets through to it under the given host."""
-    async with echo(before) as port:
+    async with echo(before, hang_up=hang_up) as port:
         entry = f"{host}:{port} private"
         async with proxying(folder, entry, names=names, limits=limits) as (proxy, path):
             yield proxy, path, port
