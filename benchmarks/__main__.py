@@ -7,7 +7,14 @@ import sys
 
 from .report import show
 
-NAMES = ("startup", "loop", "stream_parsing", "text_throughput", "streamed_output")
+NAMES = (
+    "startup",
+    "loop",
+    "stream_parsing",
+    "text_throughput",
+    "streamed_output",
+    "sandboxed_command",
+)
 
 
 def main() -> int:

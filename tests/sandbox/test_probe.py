@@ -77,10 +77,8 @@ def test_a_bubblewrap_that_does_not_work_is_said_with_its_words(
     account: Account, monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     fake = folder / "bwrap"
-    fake.write_text(
-        "#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2; exit 1\n",
-        encoding="utf-8",
-    )
+    line = "bwrap: setting up uid map: Permission denied"
+    fake.write_text(f"#!/bin/sh\necho '{line}' >&2; exit 1\n", encoding="utf-8")
     fake.chmod(0o755)
     broken = BwrapProgram(str(fake), (0, 9, 0), True, True, True)
     monkeypatch.setattr(probe, "installed", lambda: broken)

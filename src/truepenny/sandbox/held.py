@@ -12,7 +12,7 @@ from pathlib import Path
 from truepenny.errors import CouldNotRun
 
 from .guarded import is_folder_name
-from .place import NotAPlace, Place, is_within, make_point, open_place, reason
+from .place import NotAPlace, Place, lineage, make_point, open_place, reason
 from .plan import Mode, Mount, Plan
 
 Identities = Mapping[Path, tuple[int, int]]
@@ -73,51 +73,89 @@ def hold(plan: Plan, known: Identities, stack: ExitStack) -> Held:
     Raises CouldNotRun where a required source is gone, where a folder is another one than when the
     plan was made, or where a link or the wrong kind of thing stands where something is mounted.
     """
-    mounts: list[HeldMount] = []
-    places: list[Place | None] = []
+    made = _Made((plan.account.uid, plan.account.gid) if plan.account.drop else None)
     missing: list[Mount] = []
-    owner = (plan.account.uid, plan.account.gid) if plan.account.drop else None
     for mount in _all(plan):
-        place = None
+        place: Place | None = None
         if mount.mode in (Mode.READ, Mode.WRITE):
-            place = _source(mount, known, mounts, places, owner, stack)
+            place = _source(mount, known, made, stack)
             if place is None:
                 missing.append(mount)
                 continue
-        folder = place.is_folder if place is not None else True
         if mount.mode is not Mode.LINK:
-            _point(mount.destination, folder, mounts, places, owner)
-        mounts.append(HeldMount(mount, None if place is None else place.descriptor))
-        places.append(place)
-    masks: list[HeldMask] = []
-    for path in plan.masks:
-        below = _below(path, mounts)
-        place = None if below is None else places[below]
-        if below is None or place is None:
-            continue  # In a folder of its own, or in none: there is nothing to hide.
+            made.point(mount.destination, place is None or place.is_folder)
+        made.add(mount, place)
+    masks = tuple(mask for path in plan.masks if (mask := made.mask(path)) is not None)
+    return Held(tuple(made.mounts), masks, tuple(missing))
+
+
+class _Made:
+    """The mounts so far, in order, and what lies at a path inside by them."""
+
+    def __init__(self, owner: tuple[int, int] | None) -> None:
+        self.mounts: list[HeldMount] = []
+        self._owner = owner
+        self._places: list[Place | None] = []
+        self._latest: dict[str, int] = {}
+
+    def add(self, mount: Mount, place: Place | None) -> None:
+        """Note a mount as made."""
+        self._latest[str(mount.destination)] = len(self.mounts)
+        self.mounts.append(HeldMount(mount, None if place is None else place.descriptor))
+        self._places.append(place)
+
+    def below(self, path: Path) -> tuple[Mount, Place | None] | None:
+        """Return the mount that a path inside lies in: the last one made at or above it."""
+        found = [self._latest[text] for text in lineage(path) if text in self._latest]
+        if not found:
+            return None
+        number = max(found)
+        return self.mounts[number].mount, self._places[number]
+
+    def point(self, path: Path, folder: bool) -> None:
+        """Check the place where something is mounted; make it where it is missing and may be."""
+        found = self.below(path)
+        if found is None or found[0].mode in (Mode.EMPTY, Mode.DEV):
+            return  # In the sandbox's own memory, which nobody else sees.
+        over, place = found
+        if place is None:
+            raise _failed(f"{path} cannot be mounted below {over.destination}")
+        relative = path.relative_to(over.destination)
         try:
-            seen = open_place(path.relative_to(mounts[below].mount.destination), place.descriptor)
+            if over.mode is Mode.WRITE:
+                point = make_point(place.descriptor, relative, folder, self._owner)
+            else:
+                point = open_place(relative, place.descriptor)
+        except (OSError, NotAPlace) as error:
+            raise _failed(f"nothing can be mounted at {path}: {reason(error)}") from error
+        kind = point.is_folder
+        point.close()
+        if kind != folder:
+            raise _failed(f"nothing can be mounted at {path}: one is a folder, the other is not")
+
+    def mask(self, path: Path) -> HeldMask | None:
+        """Return how to hide a path; None where nothing is there that could be seen."""
+        found = self.below(path)
+        if found is None:
+            return None
+        over, place = found
+        if place is None:
+            return None  # A folder in memory has nothing of the machine's.
+        try:
+            seen = open_place(path.relative_to(over.destination), place.descriptor)
         except FileNotFoundError:
-            continue
+            return None
         except (OSError, NotAPlace) as error:
             raise _failed(f"{path} cannot be hidden: {reason(error)}") from error
-        masks.append(HeldMask(path, seen.is_folder))
         seen.close()
-    return Held(tuple(mounts), tuple(masks), tuple(missing))
+        return HeldMask(path, seen.is_folder)
 
 
 def _all(plan: Plan) -> tuple[Mount, ...]:
     return (*plan.mounts, *plan.sockets)
 
 
-def _source(
-    mount: Mount,
-    known: Identities,
-    mounts: list[HeldMount],
-    places: list[Place | None],
-    owner: tuple[int, int] | None,
-    stack: ExitStack,
-) -> Place | None:
+def _source(mount: Mount, known: Identities, made: _Made, stack: ExitStack) -> Place | None:
     """Open the source; None where an optional one is missing."""
     source = mount.source
     if source is None:
@@ -127,11 +165,11 @@ def _source(
     except FileNotFoundError as error:
         if mount.required:
             raise _failed(f"{source} is not there ({mount.reason})") from error
-        below = _below(mount.destination, mounts)
-        if not mount.deny or below is None or mounts[below].mount.mode is not Mode.WRITE:
+        below = made.below(mount.destination)
+        if not mount.deny or below is None or below[0].mode is not Mode.WRITE:
             return None
         # Denied and not there yet: in a writable folder a command could put it there.
-        _point(mount.destination, is_folder_name(mount.destination), mounts, places, owner)
+        made.point(mount.destination, is_folder_name(mount.destination))
         place = open_place(source)
     except (OSError, NotAPlace) as error:
         raise _failed(f"{source} cannot be mounted ({mount.reason}): {reason(error)}") from error
@@ -139,46 +177,6 @@ def _source(
     if known.get(source, place.identity) != place.identity:
         raise _failed(f"{source} was replaced by another folder since the plan was made")
     return place
-
-
-def _below(path: Path, mounts: list[HeldMount]) -> int | None:
-    """Return the mount that a path inside lies in: the last one made at or above it."""
-    best: int | None = None
-    for number, held in enumerate(mounts):
-        if is_within(path, held.mount.destination):
-            best = number
-    return best
-
-
-def _point(
-    path: Path,
-    folder: bool,
-    mounts: list[HeldMount],
-    places: list[Place | None],
-    owner: tuple[int, int] | None,
-) -> None:
-    """Check the place where something is mounted; make it where it is missing and may be made."""
-    below = _below(path, mounts)
-    if below is None:
-        return  # In the sandbox's own root, which nobody else sees.
-    over = mounts[below].mount
-    if over.mode in (Mode.EMPTY, Mode.DEV):
-        return
-    place = places[below]
-    if place is None:
-        raise _failed(f"{path} cannot be mounted below {over.destination}")
-    relative = path.relative_to(over.destination)
-    try:
-        if over.mode is Mode.WRITE:
-            point = make_point(place.descriptor, relative, folder, owner)
-        else:
-            point = open_place(relative, place.descriptor)
-    except (OSError, NotAPlace) as error:
-        raise _failed(f"nothing can be mounted at {path}: {reason(error)}") from error
-    kind = point.is_folder
-    point.close()
-    if kind != folder:
-        raise _failed(f"nothing can be mounted at {path}: one is a folder, the other is not")
 
 
 def _failed(message: str) -> CouldNotRun:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from truepenny.system.directories import Directories
@@ -66,16 +66,4 @@ def homes(env: Mapping[str, str], account: Account) -> tuple[Path, ...]:
 def secrets_of(home: Path) -> tuple[Path, ...]:
     """Return the secret places that are there below a home, also as a link to nowhere."""
     names = (*SECRET_FOLDERS, *SECRET_FILES)
-    return tuple(home / name for name in names if os.path.lexists(home / name))
-
-
-def with_resolved(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Return each path as written and under its resolved name, once each."""
-    found: dict[Path, None] = {}
-    for path in paths:
-        found[path] = None
-        try:
-            found[path.resolve()] = None
-        except (OSError, RuntimeError):
-            continue  # A circle of links leads to nothing that could be shown.
-    return tuple(found)
+    return tuple(Path(home, name) for name in names if os.path.lexists(f"{home}/{name}"))

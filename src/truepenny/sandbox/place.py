@@ -48,6 +48,16 @@ def is_within(path: Path, folder: Path) -> bool:
     return text == above or text.startswith(above if above == "/" else above + "/")
 
 
+def lineage(path: Path) -> list[str]:
+    """Return an absolute path and all that is above it, itself first, `/` last."""
+    text = str(path)
+    found = [text]
+    while len(text) > 1:
+        text = text[: text.rfind("/")] or "/"
+        found.append(text)
+    return found
+
+
 def open_place(path: Path, start: int | None = None) -> Place:
     """Open an absolute path, or one relative to the folder `start`, through no symbolic link.
 

@@ -19,7 +19,7 @@ from .blocked import WHERE as WORKSPACE
 from .blocked import check_workspace, code_folders
 from .guarded import CODE_REASON, guarded_mounts
 from .hidden import homes, own_folders, secrets_of
-from .place import NotAPlace, is_within, open_place, reason
+from .place import NotAPlace, is_within, lineage, open_place, reason
 from .plan import Account, Mode, Mount, Network, Plan, Profile, ResourceLimits
 
 
@@ -130,18 +130,24 @@ def _masks(
 ) -> tuple[Path, ...]:
     """Return what of the hidden places would be seen through a mount, as named inside."""
     found = set(more)
+    shown: dict[str, list[Mount]] = {}
+    secret = {str(path): path for path in hidden}
     for mount in mounts:
         if mount.mode not in (Mode.READ, Mode.WRITE) or mount.source is None:
             continue
-        for path in hidden:
-            if path != mount.source and is_within(path, mount.source) and path.exists():
-                found.add(mount.destination / path.relative_to(mount.source))
-            elif is_within(mount.source, path) and not mount.protected:
-                raise ConfigurationError(
-                    f"{mount.source} cannot be shown to commands: it lies in {path}",
-                    where="sandbox",
-                    remedy="Move it out of there.",
-                )
+        shown.setdefault(str(mount.source), []).append(mount)
+        above = None if mount.protected else next(filter(secret.get, lineage(mount.source)), None)
+        if above is not None:
+            raise ConfigurationError(
+                f"{mount.source} cannot be shown to commands: it lies in {above}",
+                where="sandbox",
+                remedy="Move it out of there.",
+            )
+    for path in hidden:
+        # One that may not even be looked at, not by us, the account cannot reach either.
+        for text in lineage(path)[1:] if os.path.lexists(path) else ():
+            for mount in shown.get(text, ()):
+                found.add(mount.destination / path.relative_to(text))
     # One inside another cannot be made: the outer one is empty and read-only by then.
     outer = sorted(
         path for path in found if not any(path != o and is_within(path, o) for o in found)
