@@ -7,6 +7,8 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -72,6 +74,100 @@ def guards(parent: int) -> list[int]:
         if words[0] == NAME.encode() and int(stat[1]) == parent and stat[0] != "Z":
             found.append(int(entry))
     return found
+
+
+# One that left its group and its session, and lost its parent.
+ESCAPED = """
+import os, time
+if os.fork():
+    time.sleep(60)
+os.setsid()
+if os.fork():
+    os._exit(0)
+os.write(1, b"%d\\n" % os.getpid())
+time.sleep(60)
+"""
+
+# What holds the process is a control group, where one is delegated to us.
+CONFINED = """
+import os, sys, anyio
+from pathlib import Path
+from truepenny.config.settings import SandboxSettings
+from truepenny.execute.command import Command
+from truepenny.execute.process import run
+from truepenny.sandbox.account import account_for
+from truepenny.sandbox.choice import open_sandbox
+from truepenny.sandbox.confinement import Confinement
+from truepenny.sandbox.plan import Profile
+from truepenny.sandbox.planning import plan_for
+folder = Path(sys.argv[1])
+plan = plan_for(Profile.COMMAND, folder, account_for(folder, None), SandboxSettings())
+sandbox = open_sandbox(plan, "none")
+confine = sandbox.confine
+def noted(cwd):
+    made = confine(cwd)
+    print(*(made.group.directories if made.group else ()), flush=True)
+    return made
+sandbox.confine = noted
+line = "env -i setsid sh -c 'echo $$; exec sleep 60'"
+def tell(stream, text):
+    print(text, end="", flush=True)
+anyio.run(lambda: run(Command(("/bin/sh", "-c", line), {"PATH": os.defpath}, cwd=folder,
+                              sandbox=sandbox), on_output=tell))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_killed_outright_we_leave_none_in_another_session_either() -> None:
+    code = VICTIM.replace(repr(LONG), repr(ESCAPED))
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as victim:
+        assert victim.stdout is not None
+        pid = int(victim.stdout.readline())
+        assert alive(pid)
+        victim.kill()
+        assert victim.stdout.read() == b""
+    assert gone(pid)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_killed_outright_we_leave_no_control_group() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        argv = [sys.executable, "-c", CONFINED, os.path.realpath(folder)]
+        with subprocess.Popen(argv, stdout=subprocess.PIPE) as victim:
+            assert victim.stdout is not None
+            groups = victim.stdout.readline().decode().split()
+            pid = int(victim.stdout.readline())
+            assert alive(pid)
+            assert all(os.path.isdir(group) for group in groups)
+            (guard,) = guards(victim.pid)
+            victim.kill()
+            victim.stdout.read() if groups else None
+        assert gone(guard)
+    if groups:
+        assert gone(pid)
+    else:
+        # Nothing is delegated to us here: one that cleared its environment is out of reach.
+        os.kill(pid, signal.SIGKILL)
+    assert not any(os.path.exists(group) for group in groups)
+
+
+def test_a_folder_with_an_odd_name_is_released_as_well(tmp_path: Path) -> None:
+    names = ("a\\x2db", "[a]*", "with blank", "with:colon")
+    folders = [tmp_path / name for name in names]
+    guard, process = Guard(), leader()
+    for folder in folders:
+        folder.mkdir()
+    guard.hold(process.pid, [str(folder) for folder in folders])
+    guard.release(process.pid)
+    guard.close()
+    assert process.poll() is None
+    assert all(folder.is_dir() for folder in folders)
+    guard.hold(process.pid, [str(folder) for folder in folders])
+    guard.close()
+    assert process.wait(WAIT) == -signal.SIGKILL
+    # Names that its lines cannot carry are not told.
+    assert [folder.name for folder in folders if folder.exists()] == ["with blank", "with:colon"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")

@@ -39,6 +39,7 @@ END_SECONDS = 1.0
 # colons. What is in them is killed and they are removed, a few looks long: the dead leave slowly.
 _SCRIPT = r"""
 trap '' HUP INT TERM
+set -f
 ours=$1
 held=' ' folders=
 while read -r mark entry; do
@@ -61,10 +62,12 @@ done
 # What left its group and session is known by the mark of this runtime in its environment.
 case $held$ours in
   *:*TRUEPENNY_RUN=????????????????-)
+    set +f
     for file in $(grep -lz "^$ours" /proc/[0-9]*/environ); do
       file=${file%/environ}
       kill -s KILL "${file#/proc/}"
-    done ;;
+    done
+    set -f ;;
 esac
 IFS=' :'
 look=0
