@@ -13,10 +13,12 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
 import anyio
 
+import truepenny
 from truepenny.errors import CouldNotRun
 from truepenny.execute.command import CaptureLimits, Command
 from truepenny.execute.execution import Execution, StartFailure
@@ -45,14 +47,26 @@ SHUTDOWN_SECONDS = 5.0
 ABORT_SECONDS = 5.0
 """How long a cancelled call waits for the server's word that it stopped."""
 
-MODULE = "truepenny.workspace.server"
+PACKAGE = Path(truepenny.__file__).parent
+
+BOOT = """\
+import importlib.util, runpy, sys
+package = sys.argv.pop(1)
+spec = importlib.util.spec_from_file_location(
+    "truepenny", package + "/__init__.py", submodule_search_locations=[package])
+sys.modules["truepenny"] = module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+runpy.run_module("truepenny.workspace.server", run_name="__main__", alter_sys=True)
+"""
+"""`python -m truepenny.workspace.server`, but of this very code: where it lies outside of the
+environment, the folder around it, in which Python would look for it, may not be listed inside."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How to start a server. `python` are the words before `-m`, isolated from the workspace: its
-    modules must not be ours. `env` is the server's whole environment; commands get that of the
-    hello. Without a `sandbox` the server has all rights of this account.
+    """How to start a server. `python` are the words of an interpreter that takes no module from
+    the workspace, its working directory. `env` is the server's whole environment; commands get
+    that of the hello. Without a `sandbox` the server has all rights of this account.
     """
 
     hello: Hello
@@ -159,6 +173,7 @@ class ToolServer:
     def release(self) -> None:
         """Tell every call that waits that the process is gone and no result comes any more."""
         self._end("")
+        self._ready.set()
         self._finished.set()
         for pending in self._pending.values():
             pending.done.set()
@@ -171,7 +186,6 @@ class ToolServer:
     def _end(self, fault: str) -> None:
         self.fault = self.fault or fault
         self._over.set()
-        self._ready.set()
 
     def _take(self, message: Any) -> None:
         match message:
@@ -306,7 +320,7 @@ async def _drive(server: ToolServer, start: Start, theirs: socket.socket) -> Non
 
 def _command(start: Start, descriptor: int) -> Command:
     return Command(
-        (*start.python, "-m", MODULE, "--fd", str(descriptor)),
+        (*start.python, "-c", BOOT, str(PACKAGE), "--fd", str(descriptor)),
         env=start.env,
         timeout=None,
         # It says nothing there but its own last words.
@@ -319,10 +333,9 @@ def _command(start: Start, descriptor: int) -> Command:
 
 def _single(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """Return the one error inside, where it is one: callers catch it by its own name."""
-    found: BaseException = group
-    while isinstance(found, BaseExceptionGroup):
-        inner = cast("BaseExceptionGroup[BaseException]", found).exceptions
-        if len(inner) != 1:
-            break
-        found = inner[0]
-    return found
+    if len(group.exceptions) != 1:
+        return group
+    inner = group.exceptions[0]
+    if isinstance(inner, BaseExceptionGroup):
+        return _single(cast("BaseExceptionGroup[BaseException]", inner))
+    return inner

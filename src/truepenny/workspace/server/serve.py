@@ -35,8 +35,8 @@ from truepenny.workspace.file.write import write_tool
 
 from . import protocol
 from .channel import Channel
-from .frame import MAX_FRAME, FrameFault
 from .foreground import foreground
+from .frame import MAX_FRAME, FrameFault
 from .held import HeldWorkspace, held_workspace
 from .protocol import PROTOCOL, Abort, Call, Fatal, Hello, ProtocolFault, Ready, Update
 
