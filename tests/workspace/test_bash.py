@@ -16,7 +16,7 @@ from truepenny.text.redact import Redactor
 from truepenny.workspace.bash import bash_tool
 from truepenny.workspace.shape import RESULT_BYTES
 
-from .world import LEVELS, read, world
+from .world import ALL_LEVELS, LEVELS, read, world
 
 pytestmark = pytest.mark.anyio
 
@@ -41,6 +41,17 @@ async def test_exit_streams_and_containment(level: str) -> None:
     assert "outcome target_failed" in read(done)
     assert "exit 3" in read(done)
     assert f"sandbox {level}" in read(done)
+
+
+@pytest.mark.parametrize("level", ALL_LEVELS)
+async def test_it_runs_in_the_level_that_was_asked_for_or_not_at_all(level: str) -> None:
+    async with world(level) as here:
+        done = await here.call(bash_tool(here.workspace), {"command": "touch ran"})
+        if level in LEVELS:
+            assert (done.outcome, done.facts.sandbox) == (Outcome.SUCCESS, level)
+        else:
+            assert (done.outcome, done.facts.reason) == (Outcome.CHANNEL_FAILED, "sandbox")
+        assert (here.root / "ran").exists() == (level in LEVELS)
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -14,6 +14,9 @@ from typing import Any
 from tests.privilege import NOBODY
 from truepenny.config.settings import SandboxSettings, WorkspaceSettings
 from truepenny.execute.background.runs import BackgroundRuns
+from truepenny.sandbox.account import account_for
+from truepenny.sandbox.choice import PROBES
+from truepenny.sandbox.level import Level
 from truepenny.text.redact import Redactor
 from truepenny.tool.admission import Admission, Policy
 from truepenny.tool.contract import CallContext, Tool
@@ -24,7 +27,16 @@ from truepenny.tool.result import Result
 from truepenny.tool.view import model_content
 from truepenny.workspace.workspace import Workspace
 
-LEVELS = ("none", "bwrap")
+ALL_LEVELS = ("none", "landlock", "bwrap")
+
+
+def _works(level: str) -> bool:
+    probe = PROBES.get(Level(level))
+    return probe is None or probe(account_for(Path("/"), None)).works
+
+
+LEVELS = tuple(filter(_works, ALL_LEVELS))
+"""Those that hold something on this machine; `test_bash` says what comes of the others."""
 
 
 @contextmanager
