@@ -114,5 +114,5 @@ def test_an_unknown_end_proves_nothing() -> None:
     placement = place(())
     assert placement.verdict(None, f"{placement.token}: 1: x") is None
     assert placement.verdict(FAILED, f"{placement.token}: 1: x") == NotStarted(
-        Refused.SANDBOX, "before the program: 1: x"
+        Refused.SANDBOX, "1: x"
     )

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .cgroup import layout, open_group
 from .confinement import NotStarted, TaskGroup
-from .drop import drop_words
+from .drop import CODES, drop_words, exec_failure
 from .level import LimitLayout
 from .placement import place
-from .plan import Plan
+from .plan import Account, Plan
 from .rlimits import rlimit_words
 
 
@@ -47,3 +47,15 @@ def prepare(plan: Plan, stack: ExitStack) -> Launch:
         LimitLayout.RLIMITS if group is None else layout(),
         placement.verdict,
     )
+
+
+def program_verdict(
+    launch: Launch, account: Account, code: int | None, stderr: str
+) -> NotStarted | None:
+    """Read an end where nothing stands between the words and the program: the last of them is
+    the one that tries to start it."""
+    found = launch.verdict(code, stderr)
+    if account.drop:
+        return found or exec_failure(code, stderr)
+    why = CODES.get(code or 0)
+    return found if found is None or why is None else replace(found, why=why)

@@ -12,7 +12,7 @@ them, and is replaced. What it cannot do stops the start: a program never runs o
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .confinement import NotStarted, Refused
@@ -20,13 +20,6 @@ from .trusted import SHELL, find
 
 FAILED = 125
 """The exit code of our own words where they fail, as `env` and `timeout` use it."""
-
-CANNOT_START = {127: Refused.MISSING, 126: Refused.NOT_EXECUTABLE}
-"""How shells and `setpriv` end when what follows cannot be started."""
-
-BEFORE = "before the program: "
-DROP = "setpriv: "
-DROP_FAILED = f"{DROP}failed to execute "
 
 HIGHEST_IN_DASH = 9
 """A redirection of dash takes one digit only; bash takes any number."""
@@ -59,7 +52,7 @@ class Placement:
         if code is None or code == 0 or not stderr.startswith(self.token):
             return None
         line = stderr.partition("\n")[0].removeprefix(self.token).lstrip(": ")
-        return NotStarted(Refused.SANDBOX, f"{BEFORE}{line}")
+        return NotStarted(Refused.SANDBOX, line)
 
 
 def place(descriptors: Sequence[int], rlimits: Sequence[str] = ()) -> Placement:
@@ -68,27 +61,6 @@ def place(descriptors: Sequence[int], rlimits: Sequence[str] = ()) -> Placement:
     token = new_token()
     joined = tuple(str(number) for number in descriptors)
     return Placement((*shell_words(_SCRIPT, token, descriptors), *joined, *rlimits, "--"), token)
-
-
-def read_end(
-    placed: Callable[[int | None, str], NotStarted | None], code: int | None, stderr: str
-) -> NotStarted | None:
-    """Read the end of a start in which nothing but `drop.drop_words` stands between these words
-    and the program: `placed` is their verdict.
-
-    What cannot start the program says so in its first line, the shell under its token, `setpriv`
-    under its name. A program could print the latter itself; it would be told what its exit code
-    says anyway.
-    """
-    refused = placed(code, stderr)
-    if code not in CANNOT_START:
-        return refused
-    line = stderr.partition("\n")[0]
-    if refused is not None:
-        return NotStarted(CANNOT_START[code], refused.message.removeprefix(BEFORE))
-    if line.startswith(DROP_FAILED):
-        return NotStarted(CANNOT_START[code], line.removeprefix(DROP_FAILED))
-    return NotStarted(Refused.SANDBOX, line) if line.startswith(DROP) else None
 
 
 def new_token() -> str:

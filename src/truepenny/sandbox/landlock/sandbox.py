@@ -21,10 +21,9 @@ from truepenny.errors import CouldNotRun
 from truepenny.sandbox.confinement import Confinement
 from truepenny.sandbox.gap import Situation, gaps
 from truepenny.sandbox.held import Identities, identities
-from truepenny.sandbox.launch import prepare
+from truepenny.sandbox.launch import prepare, program_verdict
 from truepenny.sandbox.level import Containment, Level
 from truepenny.sandbox.place import NotAPlace, open_place, reason
-from truepenny.sandbox.placement import read_end
 from truepenny.sandbox.plan import Network, Plan
 from truepenny.sandbox.sandbox import Sandbox
 from truepenny.sandbox.seccomp import filter_program, install
@@ -88,7 +87,9 @@ class LandlockSandbox(Sandbox):
                     descriptors=launch.descriptors,
                     before_start=before_start,
                     group=launch.group,
-                    verdict=lambda code, stderr: read_end(launch.verdict, code, stderr),
+                    verdict=lambda code, stderr: program_verdict(
+                        launch, plan.account, code, stderr
+                    ),
                     close=stack.pop_all().close,
                 )
         except OSError as error:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from truepenny.errors import CouldNotRun
 from truepenny.sandbox.cgroup import layout
-from truepenny.sandbox.confinement import Confinement, NotStarted, Refused
-from truepenny.sandbox.drop import exec_failure
+from truepenny.sandbox.confinement import Confinement
 from truepenny.sandbox.gap import Situation, gaps
-from truepenny.sandbox.launch import Launch, prepare
+from truepenny.sandbox.launch import prepare, program_verdict
 from truepenny.sandbox.level import Containment, Level, LimitLayout
 from truepenny.sandbox.plan import Network, Plan
 from truepenny.sandbox.sandbox import Sandbox
@@ -52,7 +51,7 @@ class NoneSandbox(Sandbox):
                 environment=environment,
                 descriptors=launch.descriptors,
                 group=launch.group,
-                verdict=lambda code, stderr: _verdict(plan, launch, code, stderr),
+                verdict=partial(program_verdict, launch, plan.account),
                 close=stack.pop_all().close,
             )
         raise AssertionError("a context that swallows nothing was left")
@@ -67,16 +66,3 @@ def contained(plan: Plan, limits: LimitLayout) -> Containment:
         network=str(Network.HOST),
         gaps=gaps(Situation(plan, Level.NONE, limits)),
     )
-
-
-def _verdict(plan: Plan, launch: Launch, code: int | None, stderr: str) -> NotStarted | None:
-    """Read an end: the last of our own words is the one that tries the program."""
-    if plan.account.drop:
-        return launch.verdict(code, stderr) or exec_failure(code, stderr)
-    found = launch.verdict(code, stderr)
-    why = _SHELL_CODES.get(code or 0)
-    return found if found is None or why is None else replace(found, why=why)
-
-
-_SHELL_CODES = {127: Refused.MISSING, 126: Refused.NOT_EXECUTABLE}
-"""What POSIX has a shell answer for a program that it cannot find, or cannot execute."""
