@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from truepenny.sandbox.gap import GAPS, Situation, gaps, meaning
+from truepenny.sandbox.level import Level, LimitLayout
+from truepenny.sandbox.plan import Account, Mode, Mount, Network, Plan, Profile, ResourceLimits
+
+PLAN = Plan(Profile.COMMAND, (), Path("/"), Account("nobody", 65534, 65534, drop=False))
+SOCKET = Mount(Mode.READ, Path("/run/ours.sock"), "ours", source=Path("/run/ours.sock"))
+UNLIMITED = ResourceLimits(memory=None, processes=None, cpu=None)
+NEWEST = 7
+
+
+def at(
+    level: Level,
+    *,
+    plan: Plan = PLAN,
+    limits: LimitLayout = LimitLayout.CGROUP_V2,
+    landlock: int | None = NEWEST,
+    unprotected: bool = False,
+) -> tuple[str, ...]:
+    known = landlock if level is Level.LANDLOCK else None
+    return gaps(Situation(plan, level, limits, known, unprotected))
+
+
+def test_bubblewrap_with_a_group_has_none() -> None:
+    assert at(Level.BWRAP) == ()
+    assert at(Level.BWRAP, plan=replace(PLAN, network=Network.PROXY)) == ()
+    assert at(Level.BWRAP, limits=LimitLayout.CGROUP_V1) == ()
+
+
+def test_the_machines_network_brings_its_abstract_sockets() -> None:
+    host = replace(PLAN, network=Network.HOST)
+    assert at(Level.BWRAP, plan=host) == ("abstract_sockets",)
+
+
+def test_landlock() -> None:
+    assert at(Level.LANDLOCK) == ("attributes", "scheduling")
+    assert at(Level.LANDLOCK, unprotected=True) == ("protected_paths", "attributes", "scheduling")
+    assert "signals" in at(Level.LANDLOCK, landlock=5)
+    assert "signals" not in at(Level.LANDLOCK, landlock=6)
+
+
+@pytest.mark.parametrize(
+    "plan", [replace(PLAN, network=Network.HOST), replace(PLAN, sockets=(SOCKET,))]
+)
+def test_landlock_where_something_may_be_connected_to(plan: Plan) -> None:
+    assert "socket_files" in at(Level.LANDLOCK, plan=plan)
+    assert "abstract_sockets" not in at(Level.LANDLOCK, plan=plan)
+    assert "abstract_sockets" in at(Level.LANDLOCK, plan=plan, landlock=5)
+
+
+def test_no_walls_at_all() -> None:
+    found = at(Level.NONE)
+    assert {"files", "network", "processes", "system_calls", "socket_files"} <= set(found)
+    # What the plan allows is no gap.
+    assert "network" not in at(Level.NONE, plan=replace(PLAN, network=Network.HOST))
+
+
+@pytest.mark.parametrize("level", Level)
+def test_limits_for_each_process_are_not_limits_for_the_run(level: Level) -> None:
+    found = set(at(level, limits=LimitLayout.RLIMITS)) - set(at(level))
+    ended = set[str]() if level is Level.BWRAP else {"stragglers"}
+    assert found == {"limits_per_process", "processor_time"} | ended
+    unlimited = replace(PLAN, limits=UNLIMITED)
+    without = at(level, plan=unlimited, limits=LimitLayout.RLIMITS)
+    assert set(without) - set(at(level)) == ended
+
+
+def test_every_gap_is_open_somewhere_and_closed_somewhere_else() -> None:
+    flags = [one.name for one in fields(Situation) if one.type == "bool"]
+    situations = [
+        replace(Situation(replace(PLAN, network=network), level, limits, version), **flagged)
+        for level, network, limits, version in product(Level, Network, LimitLayout, (5, 7))
+        for flagged in ({}, *({flag: True} for flag in flags))
+    ]
+    for gap in GAPS:
+        assert {gap.open(one) for one in situations} == {True, False}, gap.word
+
+
+def test_each_word_is_one_and_has_its_sentence() -> None:
+    words = [gap.word for gap in GAPS]
+    assert len(words) == len(set(words))
+    for word in words:
+        assert meaning(word).endswith(".")
+        assert word == word.lower()
+    with pytest.raises(KeyError):
+        meaning("nothing")
