@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.workspace.world import LEVELS, World, read, world
 from truepenny.execute.ending import Outcome
+from truepenny.system.clock import ManualClock
 from truepenny.tool.result import Result
 from truepenny.workspace.verify import page_files
 from truepenny.workspace.verify.page_files import find
@@ -98,9 +99,10 @@ def test_a_hostile_page_costs_no_more_than_its_length() -> None:
         "<!--" * 100_000,
         "<a " * 100_000,
         "<b>" * 50_000 + "<i></i>" * 50_000,
+        "<p>" + "<b>" * 50_000 + "</p>",
         "</" * 10**5,
     ):
-        assert len(read_page(text).problems) <= MAX_PROBLEMS + 50_000
+        assert len(read_page(text).problems) <= MAX_PROBLEMS + 1
 
 
 @pytest.mark.parametrize(
@@ -277,3 +279,25 @@ async def test_files_that_cannot_be_looked_at_are_skipped_with_the_reason() -> N
         ("moved.html", "tags", "pass"),
         ("moved.html", "references", "skip"),
     }
+
+
+async def test_a_look_is_bounded_in_references_words_and_time() -> None:
+    async with world() as here:
+        here.write("page.html", "<a href=x>" * 3000 + f"</{'b' * 5000}>")
+        done = await frontend(here, browser="off")
+        late = await here.call(
+            verify_tool(here.workspace), {"check": "frontend", "timeout_ms": 1}, clock=Rushing()
+        )
+    assert ("page.html", "references", "skip") in answers(done)
+    assert len(done.text) < 20_000
+    assert done.facts.completeness.state == "partial"
+    assert (late.outcome, late.facts.completeness.state) == (Outcome.NO_MATCH, "partial")
+    assert "not all files were looked at: the time was up before" in late.text
+
+
+class Rushing(ManualClock):
+    """A clock on which every look takes a second."""
+
+    def monotonic(self) -> float:
+        self.advance(1)
+        return super().monotonic()

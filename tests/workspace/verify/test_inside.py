@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.privilege import without_privilege
+from tests.workspace.world import folder
 from truepenny.errors import StorageFailed
 from truepenny.workspace.verify.inside import NotInside, read, resolve, write
 
@@ -38,14 +39,12 @@ def test_reading(tmp_path: Path) -> None:
     assert reason(root, "loop") in ("missing", "changed")
 
 
-def test_a_file_that_may_not_be_read_is_not_missing(tmp_path: Path) -> None:
-    root = tmp_path.resolve()
-    for parent in (root, *list(root.parents)[:2]):
-        parent.chmod(0o755)
-    (root / "file").write_bytes(b"x")
-    (root / "file").chmod(0)
-    with without_privilege():
-        assert reason(root, "file") == "unreadable"
+def test_a_file_that_may_not_be_read_is_not_missing() -> None:
+    with folder() as root:
+        (root / "file").write_bytes(b"x")
+        (root / "file").chmod(0)
+        with without_privilege():
+            assert reason(root, "file") == "unreadable"
 
 
 def test_writing_makes_folders_and_replaces_links_never_their_targets(tmp_path: Path) -> None:

@@ -7,8 +7,10 @@ import os
 from pathlib import Path
 from textwrap import dedent
 
+import anyio
 import pytest
 
+from tests.execute.script import alive
 from tests.workspace.world import LEVELS, World, read, world
 from truepenny.execute.ending import Cause, Outcome
 from truepenny.system.clock import ManualClock
@@ -396,3 +398,37 @@ async def test_a_cut_output_is_kept_whole_in_a_file() -> None:
         assert path.read_text(encoding="utf-8").startswith("0 1 2")
     assert done.facts.completeness.state == "partial"
     assert str(path) in done.facts.completeness.next
+
+
+async def test_no_name_or_number_of_theirs_fills_a_result() -> None:
+    long = "k" * 400
+    async with world() as here:
+        declare(
+            here,
+            NUMERIC.format(python=PYTHON)
+            + f"- {{id: long, argv: [x, {', '.join(['y' * 4000] * 20)}]}}\n",
+        )
+        here.write("ref.json", json.dumps({f"{long}{n}": 1 for n in range(100)}))
+        numbers = {f"{long}{n}": 10**900 for n in range(100)} | {f"{long}x{n}": 1 for n in range(9)}
+        here.write("sim.py", f"print({json.dumps(json.dumps(numbers))})")
+        done = await verify(here, check="energy")
+        listed = await verify(here)
+    assert done.facts.detail["failures"] == {"not-finite": 100, "missing-reference": 9}
+    assert len(done.text) < 24_000
+    assert len(listed.text) < 2_000
+    assert "characters)" in listed.text
+
+
+async def test_a_stopped_call_leaves_nothing_running() -> None:
+    async with world() as here:
+        code = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(60)"
+        declare(here, f'- {{id: wait, argv: [{PYTHON}, -c, "{code}"]}}\n')
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(here.call, verify_tool(here.workspace), {"check": "wait"})
+                while not (here.root / "pid").exists():
+                    await anyio.lowlevel.checkpoint()
+                scope.cancel()
+        text = (here.root / "pid").read_text(encoding="utf-8")
+        assert scope.cancelled_caught
+        assert not text or not alive(int(text))

@@ -6,7 +6,7 @@ passed, and a look at nothing is no pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
@@ -24,6 +24,7 @@ from truepenny.tool.contract import CallContext
 from truepenny.workspace.workspace import Workspace
 
 from . import inside
+from .brief import MESSAGE, brief
 from .page_files import MAX_BYTES, PAGES, SCRIPTS, STYLES, find
 from .page_finding import Aspect, Finding, Problem, Reference, Status
 from .page_program import BROWSERS, MAX_BROWSED, browse, check_script, find_program
@@ -35,6 +36,9 @@ Browser = Literal["auto", "required", "off"]
 
 MAX_INLINE = 20
 """Scripts inside one page that node looks at."""
+
+MAX_REFERENCES = 2000
+"""Of one file; each is looked for on the disk."""
 
 PROGRAM_SECONDS = 20.0
 """Of one start of node or a browser."""
@@ -73,10 +77,12 @@ async def look(
     """
     started = context.clock.monotonic()
     sandbox = await anyio.to_thread.run_sync(workspace.sandbox, Profile.COMMAND)
-    reader = _Reader(workspace.root, path, inside.Reach.of(sandbox))
+    clock, until = context.clock, started + timeout
+    reach = inside.Reach.of(sandbox)
+    reader = _Reader(workspace.root, path, reach, lambda: clock.monotonic() > until)
     await anyio.to_thread.run_sync(reader.read)
     result = Look(reader.findings, reader.rest)
-    programs = _Programs(workspace, sandbox, context, started + timeout)
+    programs = _Programs(workspace, sandbox, context, until)
     await programs.scripts(result, reader.scripts)
     if browser != "off":
         await programs.pages(result, reader.pages, required=browser == "required")
@@ -86,8 +92,10 @@ async def look(
 class _Reader:
     """What can be said without any program."""
 
-    def __init__(self, root: Path, path: str, reach: inside.Reach) -> None:
-        self._root, self._path, self._reach = root, path, reach
+    def __init__(
+        self, root: Path, path: str, reach: inside.Reach, late: Callable[[], bool]
+    ) -> None:
+        self._root, self._path, self._reach, self._late = root, path, reach, late
         self._site = root
         self.findings: list[Finding] = []
         self.scripts: list[_Script] = []
@@ -107,6 +115,9 @@ class _Reader:
         else:
             raise inside.NotInside("missing", f"{self._path!r} does not exist")
         for file in files:
+            if self._late():
+                self.rest = "the time was up before"
+                return
             self._file(file)
 
     def _file(self, file: str) -> None:
@@ -164,6 +175,10 @@ class _Reader:
     def _refer(self, file: str, references: list[Reference]) -> None:
         if not references:
             return
+        if len(references) > MAX_REFERENCES:
+            message = f"{len(references) - MAX_REFERENCES} further references"
+            self.findings.append(Finding(file, Aspect.REFERENCES, Status.SKIP, message))
+            references = references[:MAX_REFERENCES]
         known = {
             reference: problem_of(reference, self._root / file, self._site, self._root)
             for reference in references
@@ -173,7 +188,7 @@ class _Reader:
 
     def _answer(self, file: str, aspect: Aspect, problems: Iterable[Problem], fine: str) -> None:
         found = [
-            Finding(file, aspect, problem.status, problem.message, problem.line)
+            Finding(file, aspect, problem.status, brief(problem.message, MESSAGE), problem.line)
             for problem in problems
         ]
         self.findings.extend(found or [Finding(file, aspect, Status.PASS, fine)])

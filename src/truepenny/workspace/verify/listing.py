@@ -9,6 +9,7 @@ from truepenny.execute.ending import Outcome
 from truepenny.model.message import Text
 from truepenny.tool.result import Facts, Result
 
+from .brief import MESSAGE, brief
 from .catalog import Catalog
 from .check import FRONTEND, Check, NumericRule, PerfRule
 
@@ -24,7 +25,7 @@ def listing(catalog: Catalog) -> Result:
     lines.append(f"{FRONTEND} [built in]: {FRONTEND_DOES}")
     lines += [f"from {source}: {note}" for source, note in catalog.sources.items()]
     if catalog.skipped:
-        names = ", ".join(map(repr, catalog.skipped))
+        names = ", ".join(brief(repr(name)) for name in catalog.skipped)
         lines.append(f"not listed, for their names cannot be ids: {names}")
     detail = {
         "checks": [_json(check) for check in catalog.checks]
@@ -37,7 +38,7 @@ def listing(catalog: Catalog) -> Result:
 
 def does(check: Check) -> str:
     """Return what a check does in one line: the words it runs, and how it is judged."""
-    words = shlex.join(check.argv)
+    words = brief(shlex.join(check.argv), MESSAGE)
     where = f" in {check.cwd}" if check.cwd else ""
     match check.rule:
         case NumericRule(reference, tolerance):

@@ -9,6 +9,7 @@ from truepenny.execute.ending import Outcome
 from truepenny.execute.execution import Execution
 
 from . import inside
+from .brief import brief
 from .check import NumericRule
 from .judge import Judge, NotPrepared
 from .judgement import Judgement, Validation
@@ -109,7 +110,8 @@ class NumericJudge(Judge):
         if comparison.worst is not None:
             lines.append(f"worst: {_line(comparison.worst)}")
         lines += [
-            f"{one.reason}: key {one.key!r}" + _lengths(one.reason, one.found, one.wanted)
+            f"{one.reason}: key {brief(repr(one.key))}"
+            + _lengths(one.reason, one.found, one.wanted)
             for one in comparison.mismatches
         ]
         lines += [_line(one) for one in comparison.deviations if one is not comparison.worst]
@@ -154,6 +156,6 @@ def _line(deviation: Deviation) -> str:
     )
     verdict = f": {deviation.reason}" if deviation.reason else ""
     return (
-        f"key {deviation.key!r}{place}: actual {deviation.actual}, "
-        f"expected {deviation.expected} ({told}){verdict}"
+        f"key {brief(repr(deviation.key))}{place}: actual {brief(str(deviation.actual))}, "
+        f"expected {brief(str(deviation.expected))} ({told}){verdict}"
     )

@@ -13,6 +13,8 @@ import re
 from array import array
 from dataclasses import dataclass, field
 
+from .brief import brief
+
 MAX_KEYS = 4096
 MAX_ELEMENTS = 1_000_000
 MAX_BYTES = 32 * 1024 * 1024
@@ -105,7 +107,7 @@ class _Reader:
                 at = self._skip()
                 key = self._key()
                 if key in found:
-                    raise Unreadable("duplicate_key", f"the key {key!r} comes twice", at)
+                    raise Unreadable("duplicate_key", f"the key {brief(repr(key))} comes twice", at)
                 if len(found) == MAX_KEYS:
                     raise Unreadable("too_many_keys", f"more than {MAX_KEYS} keys", at)
                 self._take(":", "a colon was expected")
@@ -150,7 +152,8 @@ class _Reader:
         else:
             word = _WORD.match(self._text, at, self._end)
             what = word[0] if word else self._text[at : at + 1] or "the end"
-            message = f"{key!r} holds {what!r}; only numbers and flat lists of them are compared"
+            only = "only numbers and flat lists of them are compared"
+            message = f"{brief(repr(key))} holds {what!r}; {only}"
             raise Unreadable("not_a_number", message, at)
         into.values.append(value)
         self._at = match.end()

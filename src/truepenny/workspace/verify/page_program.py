@@ -14,6 +14,7 @@ from truepenny.execute.ending import Outcome
 from truepenny.execute.execution import Execution
 from truepenny.execute.outcome import classify
 
+from .brief import brief
 from .page_finding import Aspect, Finding, Status
 
 RunProgram = Callable[[tuple[str, ...], bytes | None], Awaitable[Execution]]
@@ -66,7 +67,7 @@ async def check_script(
             message = f"node did not look at it ({said.replace('_', ' ')})"
             return Finding(file, Aspect.SCRIPT, Status.SKIP, message, first_line)
         line = first_line + int(place[1]) - 1 if place else first_line
-        answer = Finding(file, Aspect.SCRIPT, Status.FAIL, f"as {kind}: {found[0]}", line)
+        answer = Finding(file, Aspect.SCRIPT, Status.FAIL, f"as {kind}: {brief(found[0])}", line)
     return answer
 
 

@@ -84,18 +84,22 @@ class _Reader:
         self._open: list[tuple[str, int]] = []
         self._names: Counter[str] = Counter()  # of what is open, to ask without a search
         self._foreign = 0
+        self._unsaid = 0
 
     def read(self) -> None:
-        while len(self.page.problems) < MAX_PROBLEMS:
-            at = self._text.find("<", self._at)
-            if at < 0:
-                break
+        problems = self.page.problems
+        while (at := self._text.find("<", self._at)) >= 0:
             self._at = at
+            if len(problems) >= MAX_PROBLEMS:
+                problems.append(Problem(self._here(), "not read any further", Status.SKIP))
+                return
             if not self._one():
                 break
         for name, line in self._open:
             if name not in OPTIONAL_END:
                 self._say(line, f"<{name}> is never closed")
+        if self._unsaid:
+            problems.append(Problem(problems[-1].line, f"{self._unsaid} further problems"))
 
     def _one(self) -> bool:
         """Take what begins here; False where the text ends inside."""
@@ -202,4 +206,7 @@ class _Reader:
         return self._line
 
     def _say(self, line: int, message: str) -> None:
-        self.page.problems.append(Problem(line, message))
+        if len(self.page.problems) < MAX_PROBLEMS:
+            self.page.problems.append(Problem(line, message))
+        else:
+            self._unsaid += 1
