@@ -16,8 +16,8 @@ PLAN = Plan(
     (
         Mount(Mode.READ, Path("/usr"), "programs", Path("/usr")),
         Mount(Mode.LINK, Path("/bin"), "programs", Path("usr/bin")),
-        Mount(Mode.WRITE, Path("/work"), "the workspace", Path("/work")),
-        Mount(Mode.READ, Path("/data"), "data", Path("/srv/data")),
+        Mount(Mode.WRITE, Path("/work"), "the workspace", Path("/tmp")),
+        Mount(Mode.READ, Path("/data"), "data", Path("/no/such/data")),
     ),
     Path("/work"),
     Account("ada", 1000, 1000, drop=True),
@@ -30,12 +30,12 @@ def test_the_text() -> None:
     containment = Containment(Level.BWRAP, LimitLayout.CGROUP_V2, "ada", "none")
     text = explain(PLAN, containment)
     assert text.splitlines()[:12] == [
-        "path          how               why",
-        "/usr          read              programs",
-        "/bin          link (usr/bin)    programs",
-        "/work         write             the workspace",
-        "/data         read (/srv/data)  data",
-        "/work/secret  hidden            our own files, or secrets",
+        "path          how                  why",
+        "/usr          read                 programs",
+        "/bin          link (usr/bin)       programs",
+        "/work         write (/tmp)         the workspace",
+        "/data         not there, left out  data",
+        "/work/secret  hidden               our own files, or secrets",
         "",
         "held by: namespaces of its own (bubblewrap)",
         "runs as: ada (uid 1000), never as root",

@@ -102,6 +102,7 @@ def test_a_bubblewrap_that_cannot_forbid_namespaces_works_and_says_so(
     assert found.detail.endswith("cannot forbid further namespaces here: bwrap: not when setuid")
     assert program is not None
     assert not program.forbids_namespaces
+    assert [fault.partition(":")[0] for fault in found.faults] == ["CVE-2026-87766"]
 
 
 def test_without_bubblewrap_it_says_how_to_get_it(

@@ -6,6 +6,7 @@ are root a short child becomes the account and tries.
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 from dataclasses import dataclass
@@ -59,6 +60,12 @@ def folder_access(account: Account, folder: Path) -> Access:
         return Access(enter=False, write=False)
     first = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
     raise _unknown(account, folder, first or f"exit code {done.returncode}")
+
+
+@functools.lru_cache(maxsize=256)
+def reaches(account: Account, folder: Path) -> bool:
+    """Whether it can enter a folder that nobody changes while we run: asked once for each."""
+    return folder_access(account, folder).enter
 
 
 def require_entry(account: Account, folder: Path) -> Access:

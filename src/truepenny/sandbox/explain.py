@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from .gap import meaning
@@ -59,6 +60,8 @@ def _rows(plan: Plan) -> Iterator[tuple[str, str, str]]:
         how = HOW[mount.mode]
         if mount.mode is Mode.LINK or mount.source not in (None, mount.destination):
             how += f" ({mount.source})"
+        if mount.mode in (Mode.READ, Mode.WRITE) and not os.path.lexists(str(mount.source)):
+            how = "not there, left out"
         yield str(mount.destination), how, mount.reason
     for path in plan.masks:
         yield str(path), "hidden", "our own files, or secrets"

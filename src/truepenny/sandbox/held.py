@@ -37,11 +37,10 @@ class HeldMask:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What is really mounted, in order. `missing` are optional mounts that were left out."""
+    """What is really mounted, in order; optional mounts whose source is missing are left out."""
 
     mounts: tuple[HeldMount, ...]
     masks: tuple[HeldMask, ...]
-    missing: tuple[Mount, ...]
 
     @property
     def descriptors(self) -> tuple[int, ...]:
@@ -74,19 +73,17 @@ def hold(plan: Plan, known: Identities, stack: ExitStack) -> Held:
     plan was made, or where a link or the wrong kind of thing stands where something is mounted.
     """
     made = _Made((plan.account.uid, plan.account.gid) if plan.account.drop else None)
-    missing: list[Mount] = []
     for mount in _all(plan):
         place: Place | None = None
         if mount.mode in (Mode.READ, Mode.WRITE):
             place = _source(mount, known, made, stack)
             if place is None:
-                missing.append(mount)
                 continue
         if mount.mode is not Mode.LINK:
             made.point(mount.destination, place is None or place.is_folder)
         made.add(mount, place)
     masks = tuple(mask for path in plan.masks if (mask := made.mask(path)) is not None)
-    return Held(tuple(made.mounts), masks, tuple(missing))
+    return Held(tuple(made.mounts), masks)
 
 
 class _Made:

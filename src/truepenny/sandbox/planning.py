@@ -14,6 +14,7 @@ from pathlib import Path
 from truepenny.config.settings import SandboxSettings
 from truepenny.errors import ConfigurationError, CouldNotRun
 
+from .access import reaches
 from .baseline import USR, baseline_mounts
 from .blocked import WHERE as WORKSPACE
 from .blocked import check_workspace, code_folders
@@ -49,7 +50,7 @@ def plan_for(
     found = [
         *baseline_mounts(),
         *_read_paths(settings.read_paths, hidden),
-        *(_code_mounts(code) if profile is Profile.TOOL_SERVER else ()),
+        *(_code_mounts(code, account) if profile is Profile.TOOL_SERVER else ()),
         Mount(Mode.WRITE, workspace, "the workspace", workspace, required=True, protected=True),
         *guarded_mounts(workspace, code),
         *mounts,
@@ -106,14 +107,18 @@ def _read_paths(paths: Iterable[str], hidden: Sequence[Path]) -> Iterator[Mount]
         yield Mount(Mode.READ, path, "sandbox.read_paths", source)
 
 
-def _code_mounts(code: Iterable[Path]) -> Iterator[Mount]:
-    for path in code:
-        yield Mount(Mode.READ, path, CODE_REASON, path, required=True, protected=True)
+def _code_mounts(code: Iterable[Path], account: Account) -> Iterator[Mount]:
+    """Yield what we run from, as far as the account can reach it: of an installation in a private
+    place such as /root it sees nothing, and a start of our interpreter there says so."""
+    places = [(path, path) for path in code]
     # The name that programs of the environment have in their first line may be a link to it.
     for written in (Path(sys.prefix), Path(sys.base_prefix)):
         source = written.resolve()
         if source != written and not is_within(source, USR):
-            yield Mount(Mode.READ, written, CODE_REASON, source, required=True, protected=True)
+            places.append((written, source))
+    for destination, source in places:
+        if not account.drop or reaches(account, source):
+            yield Mount(Mode.READ, destination, CODE_REASON, source, required=True, protected=True)
 
 
 def _resolved(paths: Iterable[Path]) -> Iterator[Path]:

@@ -32,12 +32,14 @@ NAMESPACES = Path("/proc/sys/user/max_user_namespaces")
 @dataclass(frozen=True, slots=True)
 class Probe:
     """What one level answered. `works` is the whole verdict; `detail` says what was tried, with
-    the first line of what failed; `remedy` is empty where it works."""
+    the first line of what failed; `remedy` is empty where it works. `faults` are known faults of
+    what works, each with its name and what it means here."""
 
     level: Level
     works: bool
     detail: str
     remedy: str = ""
+    faults: tuple[str, ...] = ()
 
 
 def probe_plan(account: Account) -> Plan:
@@ -61,11 +63,15 @@ def working_bwrap(account: Account) -> tuple[Probe, BwrapProgram | None]:
         weaker = replace(program, forbids_namespaces=False)
         if try_start(BwrapSandbox(probe_plan(account), weaker)) is None:
             detail = f"{program}, which cannot forbid further namespaces here: {failed.why}"
-            return Probe(Level.BWRAP, True, detail), weaker
+            return Probe(Level.BWRAP, True, detail, faults=_faults(program)), weaker
     if failed is not None:
         remedy = failed.remedy or _remedy(failed.why)
         return Probe(Level.BWRAP, False, f"{program}: {failed.why}", remedy), None
-    return Probe(Level.BWRAP, True, str(program)), program
+    return Probe(Level.BWRAP, True, str(program), faults=_faults(program)), program
+
+
+def _faults(program: BwrapProgram) -> tuple[str, ...]:
+    return tuple(f"{fault.name}: {fault.what}" for fault in program.faults)
 
 
 def probe_bwrap(account: Account) -> Probe:

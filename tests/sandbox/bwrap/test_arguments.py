@@ -40,7 +40,6 @@ HELD = Held(
         HeldMount(mount(Mode.READ, "/data", "/srv/data"), 12),
     ),
     (HeldMask(WORK / "secret", True), HeldMask(WORK / "token", False)),
-    (),
 )
 
 
