@@ -39,6 +39,8 @@ def completed(home: Path, *words: str) -> tuple[list[str], str]:
         (("run", "--cluster", "s"), "staging"),
         (("evaluate", "vague"), "vague-oom"),
         (("evaluate", "--model", "b"), "builtin/analyst"),
+        (("conformance", "--category", "pi"), "pipeline"),
+        (("conformance", "--case", "exit-4"), "exit-42"),
         (("config", "show", "mo"), "model"),
         (("config", "show", "model.d"), "model.default"),
         (("tool", "call", "ku"), "kubectl"),

@@ -18,6 +18,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tool": ("tool:tool", "List, describe and call any tool by hand."),
     "session": ("session:session", "Look at past sessions: answers, calls, numbers."),
     "evaluate": ("evaluate:evaluate", "Score a model against incidents with known causes."),
+    "conformance": (
+        "conformance:conformance",
+        "Hold a tool that runs commands to the result contract.",
+    ),
     "doctor": ("doctor:doctor", "Check what works on this machine, and what to do if not."),
     "config": ("config:config", "Show the effective settings and where each comes from."),
     "completion": ("completion:completion", "Print the completion script of your shell."),

@@ -30,6 +30,18 @@ def completing(names: Callable[[], Iterable[str]]) -> Completion:
     return complete
 
 
+def _cases() -> Iterable[str]:
+    from truepenny.conformance.case import shipped
+
+    return [case.id for case in shipped().cases]
+
+
+def _categories() -> Iterable[str]:
+    from truepenny.conformance.case import shipped
+
+    return [category.category for category in shipped().categories]
+
+
 def _clusters() -> Iterable[str]:
     from .workbench import Workbench
 
@@ -80,6 +92,8 @@ def _tools() -> Iterable[str]:
     return every_tool(Workbench()).names
 
 
+case = completing(_cases)
+category = completing(_categories)
 cluster = completing(_clusters)
 evaluated = completing(_evals)
 incident = completing(_incidents)

@@ -63,7 +63,7 @@ def judge(case: Case, seen: Observed | None, outside: Outside) -> tuple[Finding,
     if seen is None:
         return tuple(findings)
     if seen.died:
-        findings.append(Finding("answer", Verdict.FAILED, "an answer", _short(seen.died)))
+        findings.append(Finding("answer", Verdict.FAILED, "an answer", short(seen.died)))
         return tuple(findings)
     findings += _facts(case.expect, seen)
     findings += _texts(case.expect, seen)
@@ -137,15 +137,15 @@ def _whole(size: int, seen: Observed) -> Finding:
 def _texts(expect: Expect, seen: Observed) -> Iterator[Finding]:
     output = seen.text if seen.output is None else seen.output
     for wanted in expect.output_contains:
-        yield _true("output_contains", wanted in output, _short(wanted), _short(output))
+        yield _true("output_contains", wanted in output, short(wanted), short(output))
     for unwanted in expect.output_lacks:
-        yield _true("output_lacks", unwanted not in output, _short(unwanted), _short(output))
+        yield _true("output_lacks", unwanted not in output, short(unwanted), short(output))
     if expect.output_order:
         places = _places(output, expect.output_order)
-        yield _true("output_order", places, " … ".join(expect.output_order), _short(output))
+        yield _true("output_order", places, " … ".join(expect.output_order), short(output))
     if expect.output_empty is not None:
         if seen.output is None:
-            yield Finding("output_empty", Verdict.NOT_TOLD, "told apart", _short(seen.text))
+            yield Finding("output_empty", Verdict.NOT_TOLD, "told apart", short(seen.text))
         else:
             yield _equal("output_empty", expect.output_empty, not seen.output)
     if expect.stdout_equals is not None:
@@ -154,9 +154,9 @@ def _texts(expect: Expect, seen: Observed) -> Iterator[Finding]:
         text: str | None = getattr(seen, stream)
         for wanted in getattr(expect, f"{stream}_contains"):
             if text is None:
-                yield Finding(f"{stream}_contains", Verdict.NOT_TOLD, _short(wanted), "mixed")
+                yield Finding(f"{stream}_contains", Verdict.NOT_TOLD, short(wanted), "mixed")
             else:
-                yield _true(f"{stream}_contains", wanted in text, _short(wanted), _short(text))
+                yield _true(f"{stream}_contains", wanted in text, short(wanted), short(text))
     yield from _read_by_a_model(expect, seen)
 
 
@@ -164,14 +164,14 @@ def _read_by_a_model(expect: Expect, seen: Observed) -> Iterator[Finding]:
     text = seen.text
     if expect.exit_in_text is not None and expect.exit_code is not None:
         found = re.search(_CODE_IN_TEXT.format(code=expect.exit_code), text)
-        yield _true("exit_in_text", bool(found), f"exit code {expect.exit_code}", _short(text))
+        yield _true("exit_in_text", bool(found), f"exit code {expect.exit_code}", short(text))
     for wanted in expect.text_contains:
-        yield _true("text_contains", wanted in text, _short(wanted), _short(text))
+        yield _true("text_contains", wanted in text, short(wanted), short(text))
     if expect.text_contains_any:
         found = any(wanted.lower() in text.lower() for wanted in expect.text_contains_any)
-        yield _true("text_contains_any", found, " | ".join(expect.text_contains_any), _short(text))
+        yield _true("text_contains_any", found, " | ".join(expect.text_contains_any), short(text))
     for unwanted in expect.text_lacks:
-        yield _true("text_lacks", unwanted not in text, _short(unwanted), _short(text))
+        yield _true("text_lacks", unwanted not in text, short(unwanted), short(text))
     if expect.text_at_most is not None:
         size = len(text.encode("utf-8", "surrogatepass"))
         yield _true("text_at_most", size <= expect.text_at_most, expect.text_at_most, size)
@@ -204,11 +204,11 @@ def _true(name: str, holds: bool, expected: object, observed: object) -> Finding
 
 def _equal(name: str, expected: object, observed: object) -> Finding:
     if observed is None:
-        return Finding(name, Verdict.NOT_TOLD, _short(str(expected)), "not told")
-    return _true(name, expected == observed, _short(str(expected)), _short(str(observed)))
+        return Finding(name, Verdict.NOT_TOLD, short(str(expected)), "not told")
+    return _true(name, expected == observed, short(str(expected)), short(str(observed)))
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
     """Return a text as it can be printed anywhere: one line, controls escaped, bounded."""
     if len(text) > MOST_SHOWN:
         text = f"{text[: MOST_SHOWN // 2]} … {text[-MOST_SHOWN // 2 :]}"

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -65,13 +65,18 @@ class McpServer(Adapter):
         # What the client has to say of broken messages is in the verdicts.
         logging.getLogger("mcp").addHandler(logging.NullHandler())
         self._tasks = await self._stack.enter_async_context(anyio.create_task_group())
-        await self._start(Path(tempfile.gettempdir()))
+        folder = Path(tempfile.gettempdir())
+        await self._start(folder)
+        if self._reading.environment:
+            # Who it is was only known once it ran.
+            await self._end()
+            await self._start(folder)
 
     async def close(self) -> None:
         """End it."""
         with anyio.CancelScope(shield=True):
             await self._end()
-            await self._stack.aclose()
+        await self._stack.aclose()
 
     async def prepare(self, work: Path) -> None:
         """Start it again if it has to be."""
@@ -186,7 +191,7 @@ class McpServer(Adapter):
         self._client = self._stop = self._over = None
 
 
-def _nowhere() -> IO[str]:
+def _nowhere() -> TextIO:
     """Where a server's log goes."""
     return open(os.devnull, "w", encoding="utf-8")
 

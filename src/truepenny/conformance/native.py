@@ -41,7 +41,7 @@ class NativeTool(Adapter):
     def __init__(
         self, state: Path, env: Mapping[str, str], redactor: Redactor, level: SandboxLevel = "auto"
     ) -> None:
-        self.name = f"truepenny bash ({level})"
+        self.name = _name(level)
         self.version = truepenny.__version__
         self._state = state
         self._env = dict(env)
@@ -81,7 +81,13 @@ class NativeTool(Adapter):
             Registry([bash_tool(workspace)]),
             Admission(Policy(Autonomy.FULL_AUTO)),
         )
+        if done.result.facts.exit is not None:
+            self.name = _name(done.result.facts.sandbox)  # The level in force, not the one asked.
         return observed(done.result)
+
+
+def _name(level: str) -> str:
+    return f"truepenny bash ({level})"
 
 
 def _give(work: Path, uid: int, gid: int) -> None:
@@ -102,7 +108,7 @@ def observed(result: Result) -> Observed:
         output=result.text,
         stdout=stdout,
         stderr=stderr,
-        exit_code=None if exited is None else exited.observed,
+        exit_code=None if exited is None else exited.effective,
         signal=None if exited is None else exited.signal,
         flagged=result.outcome.failed,
         timed_out=facts.cause is Cause.TIMEOUT,

@@ -50,6 +50,10 @@ class Report:
         ]
         return [*rows, _row("all", self.trials)]
 
+    def table(self) -> list[tuple[str, ...]]:
+        """Return the header and the rows."""
+        return [HEADER, *self.rows()]
+
     def faults(self) -> list[tuple[str, ...]]:
         """Return a row for each expectation that was not met: case, level, what, wanted, seen."""
         return [
@@ -65,7 +69,7 @@ class Report:
 
     def markdown(self) -> str:
         """Return the table by category for a document."""
-        lines = [f"| {' | '.join(row)} |" for row in (HEADER, *self.rows())]
+        lines = [f"| {' | '.join(row)} |" for row in self.table()]
         lines.insert(1, "|" + "---|" * len(HEADER))
         return "\n".join(lines) + "\n"
 

@@ -11,13 +11,15 @@ from pathlib import Path
 
 import anyio
 
+from truepenny.errors import CouldNotRun
+
 from . import process
 from .adapter import Adapter
-from .case import Case
-from .judge import Finding, Outside, Verdict, judge, verdict
+from .case import DEFAULT_TIMEOUT, Case
+from .judge import Finding, Outside, Verdict, judge, short, verdict
 from .observed import Observed
 
-GRACE = 15.0
+GRACE = 10.0
 """Seconds beyond what a case allows after which a call counts as hung and the tool is ended."""
 
 ABORT_GRACE = 15.0
@@ -55,12 +57,32 @@ async def run(
     folder: Path,
     started: Started = lambda number, count, case: None,
 ) -> list[Trial]:
-    """Run the cases with an opened adapter. `folder` is private to this run and outlives it."""
+    """Run the cases with an opened adapter. `folder` is private to this run and outlives it.
+
+    Raises CouldNotRun where the tool does not run the simplest command: a table of what it would
+    then fail says nothing about it.
+    """
+    await _first_call(adapter, folder / "first-call")
     trials: list[Trial] = []
     for number, case in enumerate(cases, 1):
         started(number, len(cases), case)
         trials.append(await _run(case, adapter, folder / case.id))
     return trials
+
+
+async def _first_call(adapter: Adapter, work: Path) -> None:
+    _make(work)
+    await adapter.prepare(work)
+    with anyio.move_on_after(DEFAULT_TIMEOUT + GRACE):
+        seen = await adapter.call(f"echo {USABLE}", timeout=DEFAULT_TIMEOUT, work=work)
+        if USABLE in seen.text and not seen.flagged:
+            return
+        raise CouldNotRun(
+            f"does not run `echo {USABLE}`: {short(seen.died or seen.text)}",
+            where=adapter.name,
+            remedy="Check how it has to be started and which commands it allows.",
+        )
+    raise CouldNotRun(f"does not answer `echo {USABLE}`", where=adapter.name)
 
 
 async def _run(case: Case, adapter: Adapter, work: Path) -> Trial:
@@ -87,10 +109,15 @@ async def _run(case: Case, adapter: Adapter, work: Path) -> Trial:
         shutil.rmtree(work, ignore_errors=True)
 
 
+def _make(folder: Path) -> None:
+    """Make a folder that every account may enter, whatever the umask is."""
+    folder.mkdir(mode=MODE)
+    folder.chmod(MODE)
+
+
 def _lay_out(case: Case, work: Path) -> None:
-    """Make the folder of a case with its files, whatever the umask is."""
-    work.mkdir(mode=MODE)
-    work.chmod(MODE)
+    """Make the folder of a case with its files."""
+    _make(work)
     for file in case.files:
         path = work / file.path
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +128,8 @@ def _lay_out(case: Case, work: Path) -> None:
 async def _call(case: Case, adapter: Adapter, work: Path) -> Observed | None:
     """Return what the tool said; None where the call was taken back as the case wants."""
     if case.abort_after is None:
-        bound = case.limit + GRACE
+        # What comes after `ended_within` has failed anyway; nobody waits longer for it.
+        bound = GRACE + (case.timeout or case.expect.ended_within or case.limit)
         with anyio.move_on_after(bound) as scope:
             return await adapter.call(case.command, timeout=case.limit, work=work)
         if scope.cancelled_caught:
