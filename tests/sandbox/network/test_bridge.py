@@ -16,7 +16,7 @@ import anyio
 import pytest
 
 from truepenny.sandbox.network import bridge
-from truepenny.sandbox.network.stream import Stream
+from truepenny.sandbox.network.listener import peer
 
 from .wire import Names, connect_line, upstream
 
@@ -140,6 +140,29 @@ async def test_bytes_go_through_and_come_back(tmp_path: Path) -> None:
     assert proxy.decisions[0].sent == len(data)
 
 
+SLOW = """
+import os, socket, sys, time
+host, port = os.environ["HTTPS_PROXY"].removeprefix("http://").split(":")
+connection = socket.socket()
+connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+connection.connect((host, int(port)))
+connection.sendall(sys.stdin.buffer.read())
+time.sleep(0.3)  # until everything is full, and the other end has long gone
+while data := connection.recv(65536):
+    sys.stdout.buffer.write(data)
+"""
+
+
+async def test_what_came_before_a_hang_up_comes_whole_to_a_slow_reader(tmp_path: Path) -> None:
+    data = os.urandom(500_000)
+    async with upstream(tmp_path, before=data, hang_up=True) as (_, path, port):
+        sent = connect_line("127.0.0.1", port)
+        done, _ = await anyio.to_thread.run_sync(
+            lambda: bridged(path, sys.executable, "-I", "-c", SLOW, stdin=sent)
+        )
+        assert done.stdout.partition(b"\r\n\r\n")[2] == data
+
+
 async def test_a_refusal_comes_back_whole(tmp_path: Path) -> None:
     async with upstream(tmp_path, names=Names()) as (_, path, _port):
         sent = connect_line("evil.example", 443)
@@ -159,8 +182,7 @@ def test_without_a_proxy_connections_are_closed(tmp_path: Path) -> None:
 async def test_it_ends_with_the_program() -> None:
     with tempfile.TemporaryDirectory() as folder, reporting() as (_, write):
         path = Path(folder, "s")
-        server = socket.socket(socket.AF_UNIX)
-        with server:
+        with socket.socket(socket.AF_UNIX) as server:
             server.bind(str(path))
             server.listen()
             program = subprocess.Popen(
@@ -170,17 +192,19 @@ async def test_it_ends_with_the_program() -> None:
                 ],
                 pass_fds=[write],
                 stdout=subprocess.PIPE,
-                stdin=subprocess.PIPE,
             )
+            server.setblocking(False)
             with program, anyio.fail_after(30):
-                server.setblocking(False)
                 await anyio.wait_readable(server)
-                connection = Stream(server.accept()[0])
-                program.kill()
-                program.wait()
-                # The bridge held the other end of this; it is gone, and so is the bridge.
-                assert await connection.receive() == b""
-                connection.close()
+                connection, _ = server.accept()
+                carrier = os.pidfd_open(peer(connection)[0])
+                try:
+                    assert peer(connection)[0] != program.pid
+                    program.kill()
+                    await anyio.wait_readable(carrier)
+                finally:
+                    os.close(carrier)
+                    connection.close()
 
 
 HOLD = """
