@@ -107,3 +107,14 @@ def test_a_summary_is_one_line() -> None:
     assert summary(FULL) == (
         "interrupted, memory, transport, killed_for_memory, exit 137, partial, 3 redacted (1.25 s)"
     )
+
+
+def test_notes_stand_where_no_target_can_write() -> None:
+    facts = Facts(notes=("2 processes left behind", "two\nlines"))
+    result = Result(Outcome.SUCCESS, (Text("[2 processes left behind]\n"),), facts)
+    (part,) = model_content(result)
+    assert isinstance(part, Text)
+    head, _, body = part.text.partition("\n\n")
+    assert head.splitlines()[-2:] == ["[2 processes left behind]", "[two lines]"]
+    assert body == "[2 processes left behind]\n"
+    assert to_json(result)["facts"]["notes"] == list(facts.notes)

@@ -18,7 +18,6 @@ from truepenny.workspace.process_facts import (
     not_started,
     process_facts,
     remarks,
-    with_remarks,
 )
 
 SUCCESS = Classification(Outcome.SUCCESS)
@@ -107,6 +106,7 @@ def test_every_fact_that_matters_has_a_line() -> None:
     ):
         assert words in said
     facts = process_facts(execution, SUCCESS, View(0, 0, 0, 0), detail={"own": 1})
+    assert facts.notes == remarks(execution)
     assert facts.sandbox == "bwrap"
     assert facts.containment["account"] == "nobody"
     assert facts.detail["leftovers"] == 2
@@ -119,9 +119,6 @@ def test_every_fact_that_matters_has_a_line() -> None:
 
 def test_nothing_special_is_no_line() -> None:
     assert remarks(Execution(exit=ZERO)) == ()
-    assert with_remarks("a", ()) == "a"
-    assert with_remarks("a", ("[b]",)) == "a\n[b]\n"
-    assert with_remarks("", ("[b]",)) == "[b]\n"
 
 
 def test_what_never_ran_has_no_exit_and_says_nothing_of_its_target() -> None:

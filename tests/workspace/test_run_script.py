@@ -65,8 +65,8 @@ async def test_the_record_of_a_run(level: str) -> None:
     assert done.facts.exit is not None
     assert done.facts.exit.observed == 4
     assert done.facts.sandbox == level
-    assert "STDOUT:\nout x y\nSTDERR:\nerr\n" in done.text
-    assert "output made.txt: created" in done.text
+    assert done.text == "STDOUT:\nout x y\nSTDERR:\nerr\n"
+    assert "output made.txt: created" in read(done)
     assert made["version"] == 1
     assert (made["outcome"], made["exitCode"]) == ("failed", 4)
     assert made["leaderExit"] == {"code": 4, "signal": None}
@@ -263,7 +263,7 @@ async def test_a_manifest_that_cannot_be_written_is_an_error() -> None:
         (done,) = results
         assert done.outcome is Outcome.INTERNAL_ERROR
         assert done.facts.reason == "manifest"
-        assert "manifest was not written" in done.text
+        assert "manifest was not written" in read(done)
         assert "done\n" in done.text
 
 
@@ -289,6 +289,6 @@ async def test_stopped_at_any_moment_it_leaves_a_manifest_and_no_process(steps: 
 async def test_many_outputs_are_told_in_part() -> None:
     async with world() as here:
         done = await run(here, "true", outputs=[f"{'o' * 400}{number}" for number in range(64)])
-        assert "48 more outputs are in " in done.text
-        assert len(done.text.encode()) < 16 * 1024
+        assert "48 more outputs are in " in read(done)
+        assert len(read(done).encode()) < 16 * 1024
         assert len(done.facts.detail["outputs"]) == 64

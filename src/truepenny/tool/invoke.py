@@ -162,6 +162,7 @@ def _finish(result: Result, context: CallContext, started: float) -> Result:
         detail=detail,
         command=redactor.text(result.facts.command).text,
         hint=redactor.text(result.facts.hint).text,
+        notes=tuple(redactor.text(note).text for note in result.facts.notes),
         source={name: redactor.text(value).text for name, value in result.facts.source.items()},
     )
     return replace(result, content=tuple(content), facts=facts)

@@ -58,6 +58,9 @@ class Facts:
     command: str = ""
     """The command that produced the content, as a person could run it."""
     source: Mapping[str, str] = field(default_factory=dict[str, str])
+    notes: tuple[str, ...] = ()
+    """Sentences that a reader of the content must see. They stand before it, where nothing that
+    the target wrote can pose as one of them; what machines need of them is in `detail` as well."""
     detail: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 

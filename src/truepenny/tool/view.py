@@ -50,6 +50,7 @@ def _header(result: Result, call_id: str) -> Iterator[str]:
         yield _missing(facts.completeness)
     if facts.bytes.discarded or facts.bytes.offloaded:
         yield _sizes(facts)
+    yield from facts.notes
     if facts.redactions:
         rules = ", ".join(f"{rule} {count}" for rule, count in sorted(facts.redactions.items()))
         yield f"redacted {sum(facts.redactions.values())}: {rules}"
@@ -127,6 +128,7 @@ def to_json(result: Result) -> dict[str, Any]:
             "hint": facts.hint,
             "command": facts.command,
             "source": dict(facts.source),
+            "notes": list(facts.notes),
             "detail": dict(facts.detail),
         },
     }  # fmt: skip

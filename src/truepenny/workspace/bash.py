@@ -24,7 +24,7 @@ from truepenny.tool.result import Result, invalid, refused
 
 from .argument import inside, unusable_text
 from .background import LABEL_BYTES, facts_of, owner
-from .process_facts import View, not_contained, not_started, process_facts, remarks, with_remarks
+from .process_facts import View, not_contained, not_started, process_facts
 from .shape import RESULT_BYTES, Policy, Shaped, Shaper
 from .workspace import Workspace
 
@@ -137,9 +137,10 @@ async def _run(
         detail["sha256"] = shaped.sha256
     if shaped.error_lines is not None:
         detail["error_lines"] = shaped.error_lines
-    facts = process_facts(execution, meaning, view, command=line, detail=detail)
-    said = (*_said(shaped, policy), *remarks(execution))
-    return Result(meaning.outcome, (Text(with_remarks(shaped.text, said)),), facts)
+    facts = process_facts(
+        execution, meaning, view, command=line, notes=_said(shaped, policy), detail=detail
+    )
+    return Result(meaning.outcome, (Text(shaped.text),), facts)
 
 
 async def _start(
@@ -206,11 +207,11 @@ def _kept_whole(execution: Execution, shaped: Shaped, file: Path) -> Execution:
 def _said(shaped: Shaped, policy: Policy) -> tuple[str, ...]:
     said: list[str] = []
     if policy is Policy.METADATA_ONLY and shaped.total:
-        said.append(f"[{shaped.total} bytes in {shaped.total_lines} lines are not shown]")
+        said.append(f"{shaped.total} bytes in {shaped.total_lines} lines are not shown")
     if shaped.downgraded:
-        said.append(f"[not shown in full: {shaped.downgraded}]")
+        said.append(f"not shown in full: {shaped.downgraded}")
     if shaped.sha256:
-        said.append(f"[sha256 of the whole output, redacted: {shaped.sha256}]")
+        said.append(f"sha256 of the whole output, redacted: {shaped.sha256}")
     return tuple(said)
 
 

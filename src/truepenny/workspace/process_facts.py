@@ -1,6 +1,7 @@
 """From the account of a process to the facts of a result: the one way for every tool that runs one.
 
-What matters is twice there: typed in `Facts`, and as a line of the text (`remarks`).
+What matters is twice there: typed in `Facts`, and as a sentence for who reads (`remarks`), which
+goes into the notes of the facts.
 """
 
 from __future__ import annotations
@@ -48,9 +49,11 @@ def process_facts(
     view: View,
     *,
     command: str = "",
+    notes: tuple[str, ...] = (),
     detail: Mapping[str, Any] | None = None,
 ) -> Facts:
-    """Return the facts. `command` is what ran, as a person could run it.
+    """Return the facts. `command` is what ran, as a person could run it; `notes` come first, and
+    the remarks on the execution after them.
 
     `detail` gets, where there is something to tell: `streams` (bytes and lines of each), `drained`
     false, `leftovers`, `survivors`, `bad_bytes`, `controls`; what the caller gives goes on top.
@@ -73,12 +76,13 @@ def process_facts(
         leg=_leg(execution, meaning),
         reason=meaning.reason,
         command=bound(command, Limits(bytes=COMMAND_BYTES)).text,
+        notes=(*notes, *remarks(execution)),
         detail={**_detail(execution), **(detail or {})},
     )
 
 
 def remarks(execution: Execution) -> tuple[str, ...]:
-    """Return what a reader of the output must know, one bracketed line each."""
+    """Return what a reader of the output must know, one sentence each."""
     said: list[str] = []
     if execution.leftovers:
         count = execution.leftovers
@@ -102,15 +106,7 @@ def remarks(execution: Execution) -> tuple[str, ...]:
         why = file.problem or "that is the most that one run may leave"
         said.append(f"{file.path} has the first {file.bytes} bytes of the output alone: {why}")
     said += execution.remarks
-    return tuple(f"[{line}]" for line in said)
-
-
-def with_remarks(text: str, lines: tuple[str, ...]) -> str:
-    """Return the text with the lines after it."""
-    if not lines:
-        return text
-    joint = "\n" if text and not text.endswith("\n") else ""
-    return text + joint + "".join(f"{line}\n" for line in lines)
+    return tuple(said)
 
 
 def not_started(execution: Execution, meaning: Classification, command: str = "") -> Result:

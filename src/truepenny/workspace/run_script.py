@@ -22,14 +22,7 @@ from truepenny.tool.contract import ActionClass, CallContext, Plane, Tool
 from truepenny.tool.result import NEVER_RAN, Facts, Result
 
 from .file.access import file_access
-from .process_facts import (
-    View,
-    not_contained,
-    not_started,
-    process_facts,
-    remarks,
-    with_remarks,
-)
+from .process_facts import View, not_contained, not_started, process_facts
 from .script_run.folder import new_folder
 from .script_run.manifest import RunOutcome
 from .script_run.request import (
@@ -126,12 +119,13 @@ def _result(request: Request, run: Run, swept: Sweep, line: str) -> Result:
         detail["problem"] = run.problem
     if run.execution.failure is not None:
         result = not_started(run.execution, meaning, line)
-        return result.with_facts(detail={**result.facts.detail, **detail})
+        return result.with_facts(detail={**result.facts.detail, **detail}, notes=_notes(run))
     text, view = _text(run)
+    notes = _notes(run)
     # The logs are the whole output, in two files.
     logs = Offloaded(str(run.folder.path), run.log.written, not run.log.problem, run.log.problem)
     execution = replace(run.execution, offloaded=logs)
-    facts = process_facts(execution, meaning, view, command=line, detail=detail)
+    facts = process_facts(execution, meaning, view, command=line, notes=notes, detail=detail)
     return Result(meaning.outcome, (Text(text),), facts).with_facts(exit=run.exit)
 
 
@@ -149,7 +143,7 @@ def _meaning(run: Run) -> Classification:
     return meaning
 
 
-def _text(run: Run) -> tuple[str, View]:
+def _notes(run: Run) -> tuple[str, ...]:
     head = [f"run {run.folder.id}: {run.outcome}"]
     outputs: list[dict[str, Any]] = run.manifest["outputs"]
     head += [f"output {entry['path']}: {entry['status']}" for entry in outputs[:TOLD_OUTPUTS]]
@@ -157,7 +151,11 @@ def _text(run: Run) -> tuple[str, View]:
         head.append(f"{len(outputs) - TOLD_OUTPUTS} more outputs are in {run.folder.manifest}")
     if run.problem:
         head.append(run.problem)
-    parts = ["".join(f"[{line}]\n" for line in head)]
+    return tuple(head)
+
+
+def _text(run: Run) -> tuple[str, View]:
+    parts: list[str] = []
     kept, total, shown_lines, lines, following = 0, 0, 0, 0, ""
     for stream, tail in run.log.tails.items():
         if not tail.total:
@@ -175,7 +173,7 @@ def _text(run: Run) -> tuple[str, View]:
         shown_lines += min(len(shown.splitlines()), tail.lines)
         lines += tail.lines
     view = View(kept, total, shown_lines, lines, kept < total, following)
-    return with_remarks("".join(parts), remarks(run.execution)), view
+    return "".join(parts), view
 
 
 _WORDS = {

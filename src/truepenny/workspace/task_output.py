@@ -19,7 +19,7 @@ from truepenny.tool.contract import ActionClass, CallContext, Plane, Tool
 from truepenny.tool.result import Facts, Result, invalid
 
 from .background import facts_of, find, meaning_of, owner, state_line
-from .process_facts import View, remarks, with_remarks
+from .process_facts import View
 from .shape.shaper import BODY_BYTES
 from .shape.tail import Tail
 from .workspace import Workspace
@@ -111,13 +111,11 @@ def _result(run: BackgroundRun, reading: Reading) -> Result:
             "cut": reading.cut,
         },
     }
-    said = [f"[{state_line(run)}]", f"[output: bytes {offset} to {reading.next} of {reading.size}]"]
+    said = [state_line(run), f"output: bytes {offset} to {reading.next} of {reading.size}"]
     if reading.cut:
-        said.append(f"[{reading.cut} bytes more are kept nowhere{_why(reading)}]")
-    if run.execution is not None:
-        said += remarks(run.execution)
-    content = Text(with_remarks(text, tuple(said)))
-    return Result(meaning_of(run).outcome, (content,), replace(facts, detail=detail))
+        said.append(f"{reading.cut} bytes more are kept nowhere{_why(reading)}")
+    facts = replace(facts, detail=detail, notes=(*said, *facts.notes))
+    return Result(meaning_of(run).outcome, (Text(text),), facts)
 
 
 def _why(reading: Reading) -> str:

@@ -12,12 +12,12 @@ from .policy import Policy
 from .summary import FIRST_LINES, LAST_LINES, LINE_BYTES, Summary
 
 RESULT_BYTES = 16 * 1024
-"""No result of a command is longer, its remarks included (tools spec 2.4)."""
+"""No result of a command is longer, the lines before the output included (tools spec 2.4)."""
 
-REMARK_BYTES = 1024
-"""Set aside of it for what is said beside the output."""
+HEAD_BYTES = 2 * 1024
+"""Set aside of it for those lines: outcome, exit, sandbox, what was cut and where it is."""
 
-BODY_BYTES = RESULT_BYTES - REMARK_BYTES
+BODY_BYTES = RESULT_BYTES - HEAD_BYTES
 
 BOUNDED_BYTES = 8 * 1024
 """What `bounded` shows: most outputs are shorter, and small models have small windows."""

@@ -27,8 +27,6 @@ from truepenny.workspace.process_facts import (
     View,
     not_contained,
     process_facts,
-    remarks,
-    with_remarks,
 )
 from truepenny.workspace.workspace import Workspace
 
@@ -174,10 +172,11 @@ def _result(
     lines += judgement.lines
     if execution.failure is not None:
         lines.append(execution.failure.message)
-    text = "\n".join((*lines, *remarks(execution))) + "\n"
+    text = "\n".join(lines) + "\n"
     for name, stream in (("output", execution.stdout), ("standard error", execution.stderr)):
         if stream.text:
-            text = with_remarks(text, (f"\n{name}:",)) + stream.text
+            joint = "" if text.endswith("\n") else "\n"
+            text = f"{text}{joint}\n{name}:\n{stream.text}"
     return Result(meaning.outcome, (Text(text),), facts)
 
 
