@@ -38,6 +38,19 @@ class Grant:
     optional: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """A folder that may be read but for `holes`: `grants` are looked up anew at every start."""
+
+    folder: Path
+    holes: frozenset[Path]
+
+    def grants(self) -> Iterator[Grant]:
+        """Yield what is beside the holes. Raises CouldNotRun above `MOST_ENTRIES`."""
+        for path in _around(self.folder, self.holes):
+            yield Grant(path, READ)
+
+
 @dataclass(slots=True)
 class _Tree:
     mount: Mount
@@ -48,9 +61,15 @@ class _Tree:
     def writable(self) -> bool:
         return self.mount.mode is Mode.WRITE
 
+    def grant(self) -> Grant | Around:
+        if self.holes:
+            return Around(self.path, frozenset(self.holes))
+        rights = WRITE if self.writable else READ
+        return Grant(self.path, rights, optional=not self.mount.required)
 
-def grants(plan: Plan) -> Iterator[Grant]:
-    """Yield what is granted. What the plan hides is looked up anew at every start.
+
+def grants(plan: Plan) -> tuple[Grant | Around, ...]:
+    """Return what is granted. It holds for all starts of a plan.
 
     Raises CouldNotRun where the plan hides something in a writable folder, or mounts a path
     somewhere else: no rule can say either.
@@ -65,18 +84,14 @@ def grants(plan: Plan) -> Iterator[Grant]:
             trees = list(_hidden(trees, mount.destination))
     for mask in plan.masks:
         trees = list(_hidden(trees, mask))
-    for tree in trees:
-        rights = WRITE if tree.writable else READ
-        if tree.holes:
-            for path in _around(tree.path, tree.holes):
-                yield Grant(path, rights)
-        else:
-            yield Grant(tree.path, rights, optional=not tree.mount.required)
     modes = {mount.mode for mount in plan.mounts}
-    for name in DEVICES if Mode.DEV in modes else DEVICES[:1]:
-        yield Grant(Path("/dev", name), DEVICE)
-    for name in MACHINE if Mode.PROC in modes else ():
-        yield Grant(Path("/proc", name), READ)
+    devices = DEVICES if Mode.DEV in modes else DEVICES[:1]
+    machine = MACHINE if Mode.PROC in modes else ()
+    return (
+        *(tree.grant() for tree in trees),
+        *(Grant(Path("/dev", name), DEVICE) for name in devices),
+        *(Grant(Path("/proc", name), READ) for name in machine),
+    )
 
 
 def unprotected(plan: Plan) -> tuple[Path, ...]:
@@ -120,7 +135,7 @@ def _hidden(trees: list[_Tree], hole: Path) -> Iterator[_Tree]:
         yield tree
 
 
-def _around(folder: Path, holes: set[Path]) -> Iterator[Path]:
+def _around(folder: Path, holes: frozenset[Path]) -> Iterator[Path]:
     """Yield the entries of a folder that hold no hole, and those beside the holes further down."""
     waiting, seen = [folder], 0
     while waiting:

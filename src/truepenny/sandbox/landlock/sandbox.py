@@ -12,7 +12,7 @@ without a network no socket connects, not even to the process itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +31,7 @@ from truepenny.sandbox.syscall import forbid_new_privileges
 from truepenny.sandbox.trusted import check_variables
 
 from .folder import OwnFolders
-from .grants import Grant, grants, unprotected
+from .grants import Around, Grant, grants, unprotected
 from .ruleset import OLDEST, WRITE, Ruleset, version
 
 WHERE = "sandbox.level"
@@ -44,6 +44,8 @@ class LandlockSandbox(Sandbox):
     def __init__(self, plan: Plan, containment: Containment) -> None:
         super().__init__(plan, containment)
         self._known = identities(plan)
+        self._unprotected = bool(unprotected(plan))
+        self._grants: tuple[Grant | Around, ...] | None = None
 
     def confine(self, cwd: Path | None = None) -> Confinement:
         """Prepare one start; see `Sandbox.confine`."""
@@ -54,14 +56,14 @@ class LandlockSandbox(Sandbox):
                 filters = filter_program(plan, namespaces=False)
                 rules = Ruleset(kernel, network=plan.network is Network.HOST)
                 stack.callback(rules.close)
-                for grant in grants(plan):
+                for grant in self._planned():
                     _allow(rules, grant, self._known)
                 folders = OwnFolders(plan, stack)
                 for path in folders.paths:
                     _allow(rules, Grant(path, WRITE, optional=False), {})
                 launch = prepare(plan, stack)
                 situation = Situation(
-                    plan, Level.LANDLOCK, launch.layout, kernel, bool(unprotected(plan))
+                    plan, Level.LANDLOCK, launch.layout, kernel, self._unprotected
                 )
 
                 def environment(env: Mapping[str, str]) -> Mapping[str, str]:
@@ -99,6 +101,15 @@ class LandlockSandbox(Sandbox):
                 remedy="Run `truepenny doctor`: it tries each level.",
             ) from error
         raise AssertionError("a context that swallows nothing was left")
+
+    def _planned(self) -> Iterator[Grant]:
+        if self._grants is None:
+            self._grants = grants(self.plan)
+        for one in self._grants:
+            if isinstance(one, Grant):
+                yield one
+            else:
+                yield from one.grants()
 
 
 def _check(plan: Plan, kernel: int) -> None:
