@@ -7,6 +7,7 @@ import math
 import sys
 from array import array
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -111,6 +112,46 @@ def test_all_and_any(a: float, e: float, relative: float, absolute: float, ulp: 
     given_all = {"relative": relative, "absolute": absolute, "ulp": ulp}
     assert both(a, e, **given_all).passed == all(each)
     assert both(a, e, **given_all, combine="any").passed == any(each)
+
+
+TOLERANCES = st.fixed_dictionaries(
+    {},
+    optional={
+        "relative": st.one_of(LIMIT, st.floats(0, 1)),
+        "absolute": LIMIT,
+        "ulp": st.integers(0, 8),
+        "combine": st.sampled_from(["all", "any"]),
+        "non_finite": st.sampled_from(["fail", "match"]),
+    },
+).filter(lambda given: {"relative", "absolute", "ulp"} & given.keys())
+
+
+@given(st.lists(st.one_of(pairs(), st.tuples(st.floats(), st.floats())), max_size=5), TOLERANCES)
+def test_a_list_is_judged_as_its_elements_are(
+    listed: list[tuple[float, float]], tolerance: dict[str, Any]
+) -> None:
+    sides = (array("d", [pair[side] for pair in listed]) for side in (0, 1))
+    actual, expected = ({"k": Numbers(values, single=False)} for values in sides)
+    whole = compare(actual, expected, Tolerance(**tolerance))
+    alone = [both(*pair, **tolerance) for pair in listed]
+    assert whole.compared == len(listed)
+    assert sum(whole.failures.values()) == sum(not one.passed for one in alone)
+    for why in Reason:
+        assert whole.failures.get(why, 0) == sum(one.failures.get(why, 0) for one in alone)
+    if not listed:
+        assert whole.worst is None
+        return
+    worst = whole.worst
+    assert worst is not None
+    assert (worst.reason is None) == (not whole.failures)
+    measure = (
+        "relative" if "relative" in tolerance else "absolute" if "absolute" in tolerance else "ulp"
+    )
+    for one in alone:
+        assert one.worst is not None
+        mine, top = getattr(one.worst, measure), getattr(worst, measure)
+        if (one.worst.reason is None) == (worst.reason is None) and not isinstance(top, str):
+            assert mine is None or top is None or (not isinstance(mine, str) and mine <= top)
 
 
 def test_zeros_denormals_and_the_ends_of_the_range() -> None:

@@ -181,17 +181,37 @@ def _count(comparison: Comparison, reason: Reason) -> None:
 def _pairs(
     key: str, actual: Numbers, expected: Numbers, tolerance: Tolerance, so_far: Comparison
 ) -> Iterator[Deviation]:
-    """Yield the pairs that could be the worst: equal ones only until there is one to show."""
+    """Yield the pairs that fail or could be the worst, and the first one in any case."""
     for place, (found, wanted) in enumerate(zip(actual.values, expected.values, strict=True)):
         literals = (actual.literals.get(place), expected.literals.get(place))
         plain = literals == (None, None)
-        if plain and found == wanted and so_far.worst is not None and math.isfinite(found):
+        if plain and so_far.worst is not None and _dull(found, wanted, tolerance, so_far.worst):
             continue
         index = None if expected.single else place
         if plain:
             yield _deviation(key, index, found, wanted, tolerance)
         else:
             yield _by_digits(key, index, (found, wanted), literals, tolerance)
+
+
+def _dull(actual: float, expected: float, tolerance: Tolerance, worst: Deviation) -> bool:
+    """Whether a pair is plainly within the tolerance and less than the worst so far: most of a
+    million are, and need no more than this."""
+    if actual == expected:
+        return math.isfinite(actual)
+    if tolerance.ulp is not None or expected == 0:
+        return False
+    absolute = abs(actual - expected)  # not finite: every comparison below is False
+    relative = absolute / abs(expected)
+    below = 1 - NEAR
+    if tolerance.relative is not None and not relative < tolerance.relative * below:
+        return False
+    if tolerance.absolute is not None and not absolute < tolerance.absolute * below:
+        return False
+    measure, top = absolute, worst.absolute
+    if tolerance.relative is not None:
+        measure, top = relative, worst.relative
+    return worst.reason is not None or (isinstance(top, float) and measure < top)
 
 
 def _deviation(
@@ -345,7 +365,7 @@ def _rank(deviation: Deviation, tolerance: Tolerance) -> tuple[float, ...]:
     else:
         number = math.inf if isinstance(measure, str) else float(measure)
     absolute = deviation.absolute
-    second = absolute if isinstance(absolute, float) else 0.0 if absolute == 0 else math.inf
+    second = math.inf if isinstance(absolute, str) else absolute or 0.0
     return (
         float(deviation.reason is not None),
         float(deviation.reason is Reason.NOT_FINITE),
