@@ -36,6 +36,10 @@ from .ruleset import OLDEST, WRITE, Ruleset, version
 
 WHERE = "sandbox.level"
 
+SYSTEM_FILES = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_ATTR_NOSYSTEM": "1"}
+"""Variables for programs that stop at a file of /etc which is there and closed to them; where
+namespaces are made the file is not there, and they go on."""
+
 
 class LandlockSandbox(Sandbox):
     """Made by `truepenny.sandbox.choice`. What the plan's sources are is noted here, so that a
@@ -68,7 +72,7 @@ class LandlockSandbox(Sandbox):
 
                 def environment(env: Mapping[str, str]) -> Mapping[str, str]:
                     check_variables(env, plan.account)
-                    return folders.environment(env)
+                    return {**SYSTEM_FILES, **folders.environment(env)}
 
                 def before_start() -> None:
                     forbid_new_privileges()
