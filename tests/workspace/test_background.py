@@ -158,3 +158,14 @@ async def test_offset_and_lines_exclude_each_other() -> None:
         id = await start(here, "true")
         done = await look(here, id, offset=1, lines=1)
         assert done.outcome is Outcome.INVALID_ARGUMENTS
+
+
+async def test_a_file_that_cannot_be_made_starts_nothing() -> None:
+    async with world() as here:
+        (here.workspace.state / "background").rmdir()
+        done = await here.call(
+            bash_tool(here.workspace), {"command": "touch ran", "background": True}
+        )
+        assert (done.outcome, done.facts.reason) == (Outcome.INTERNAL_ERROR, "background")
+        assert done.facts.completeness.state == "unknown"
+        assert not (here.root / "ran").exists()

@@ -292,3 +292,14 @@ async def test_many_outputs_are_told_in_part() -> None:
         assert "48 more outputs are in " in read(done)
         assert len(read(done).encode()) < 16 * 1024
         assert len(done.facts.detail["outputs"]) == 64
+
+
+async def test_a_loop_does_not_fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("truepenny.workspace.script_run.run.LOG_CEILING_BYTES", 200_000)
+    async with world() as here:
+        done = await run(here, "yes")
+        made = manifest(done)
+        assert done.outcome is Outcome.TRUNCATED
+        assert done.facts.cause is Cause.OUTPUT_CAP
+        assert (made["outcome"], made["cause"]) == ("failed", "output_cap")
+        assert made["stdout"]["bytes"] < 1_000_000

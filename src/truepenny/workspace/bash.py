@@ -20,7 +20,7 @@ from truepenny.sandbox.plan import Profile
 from truepenny.system.atomic import publish
 from truepenny.text.bound import Limits, bound
 from truepenny.tool.contract import ActionClass, CallContext, Plane, Tool
-from truepenny.tool.result import Result, invalid, refused
+from truepenny.tool.result import NEVER_RAN, Facts, Result, invalid, refused
 
 from .argument import inside, unusable_text
 from .background import LABEL_BYTES, facts_of, owner
@@ -156,6 +156,9 @@ async def _start(
         run = workspace.runs.start(command, owner=owner(context), label=label)
     except TooManyRuns as error:
         return refused("too_many_runs", error.message, f"task_output lists them; {error.remedy}")
+    except CouldNotRun as error:
+        facts = Facts(completeness=NEVER_RAN, reason="background", hint=error.remedy, command=label)
+        return Result(Outcome.INTERNAL_ERROR, (Text(f"it did not run: {error.message}"),), facts)
     if run.execution is not None and run.execution.failure is not None:
         return not_started(run.execution, classify_line(run.execution, line), line)
     facts = facts_of(run, View(0, 0, 0, 0), ByteCounts())

@@ -12,7 +12,7 @@ import anyio
 import anyio.to_thread
 
 from truepenny.errors import StorageFailed
-from truepenny.execute.command import Command
+from truepenny.execute.command import CaptureLimits, Command
 from truepenny.execute.ending import ExitFact
 from truepenny.execute.execution import Execution, StartFailure
 from truepenny.execute.process import run
@@ -28,6 +28,10 @@ from .log import RunLog
 from .manifest import VERSION, RunOutcome, effective_exit, publish_manifest, run_outcome
 from .provenance import Hashed, Identity, compare, hash_file, hash_inputs, look
 from .request import Request, learn_values
+
+LOG_CEILING_BYTES = 1024 * 1024 * 1024
+"""Of both logs together, raw. Reaching it stops the run: a loop must not fill the disk, and hours
+of honest work write less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,7 @@ async def make_run(
                 env={**env, **request.env},
                 cwd=request.cwd,
                 timeout=request.timeout,
+                limits=CaptureLimits(stop_after=LOG_CEILING_BYTES),
                 redactor=context.redactor,
                 sandbox=sandbox,
             ),
