@@ -4,30 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 
 import pytest
 
+from tests.exhaustion import exhausted
 from truepenny.system.reserve import Reserve
-
-
-@contextmanager
-def exhausted() -> Iterator[None]:
-    """Leave this process no free descriptor."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    taken: list[int] = []
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, 512), hard))
-    try:
-        with suppress(OSError):
-            while True:
-                taken.append(os.open(os.devnull, os.O_RDONLY))
-        yield
-    finally:
-        for handle in taken:
-            os.close(handle)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def look() -> bytes:
