@@ -262,3 +262,13 @@ guard.close()
 assert process.wait(10) == -signal.SIGKILL
 """
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
+
+
+def test_a_guard_that_was_started_before_holds_what_comes() -> None:
+    guard = Guard()
+    guard.start()
+    guard.start()
+    process = leader()
+    guard.hold(process.pid)
+    guard.close()
+    assert process.wait(WAIT) == -signal.SIGKILL

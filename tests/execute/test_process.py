@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+import socket
 import sys
 import time
 from pathlib import Path
@@ -15,7 +17,7 @@ from truepenny.execute.command import CaptureLimits, Command
 from truepenny.execute.ending import ByteCounts, Cause, ExitFact, Outcome
 from truepenny.execute.execution import StartFault
 from truepenny.execute.outcome import classify
-from truepenny.execute.process import run
+from truepenny.execute.process import DRAIN_SECONDS, run
 from truepenny.text.bound import Limits
 from truepenny.text.redact import Redactor
 
@@ -114,6 +116,47 @@ async def test_a_child_in_another_session_is_ended_too_and_does_not_hang_the_cal
     assert done.leftovers == 1
     assert done.duration < 5
     assert not Path(f"/proc/{int(done.stdout.text)}").exists()
+
+
+async def test_a_pipe_held_outside_the_run_is_not_waited_for() -> None:
+    ours, theirs = socket.socketpair()
+    code = f"""
+import os, socket
+there = socket.socket(fileno={theirs.fileno()})
+socket.send_fds(there, [b"x"], [1])
+os.write(1, b"z" * 200_000)
+"""
+    done = await run(python(code, descriptors=(theirs.fileno(),)))
+    _, held, _, _ = socket.recv_fds(ours, 1, 1)
+    assert done.stdout.bytes.observed == 200_000
+    assert (done.exit.observed, done.drained, done.leftovers) == (0, False, 0)
+    assert done.duration < DRAIN_SECONDS
+    os.close(held[0])
+    ours.close()
+    theirs.close()
+
+
+async def test_without_orphans_handed_to_us_the_session_is_still_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("truepenny.execute.child.adopt_orphans", lambda: False)
+    done = await run(python(LINGER.format(code=0, before="os.setpgid(0, 0)", after="")))
+    assert done.leftovers == 1
+    assert not alive(int(done.stdout.text))
+
+
+async def test_a_signal_that_comes_too_late_is_not_the_cause() -> None:
+    # It has ended when the listener returns, long after the limit.
+    def wait(_: str, text: str) -> None:
+        handle = os.pidfd_open(int(text))
+        assert select.select([handle], [], [], 10)[0]
+        os.close(handle)
+
+    done = await run(
+        python("import os, time; os.write(1, b'%d' % os.getpid()); time.sleep(0.3)", timeout=0.1),
+        on_output=wait,
+    )
+    assert (done.exit.observed, done.cause) == (0, None)
 
 
 async def test_cancelling_ends_the_group_before_it_propagates() -> None:

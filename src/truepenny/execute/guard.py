@@ -99,6 +99,14 @@ class Guard:
         self._pipe = -1
         self._runtime = 0  # the process that started it: a fork needs one of its own
 
+    def start(self) -> None:
+        """Start the shell before there is a group: the first one is then told without delay."""
+        with self._lock:
+            if self._runtime != os.getpid():
+                self._forget()
+            if self._process is None:
+                self._begin()
+
     def hold(self, group: int, folders: Sequence[str] = ()) -> None:
         """Hold a group that was just started, named by its leader, with its control group's
         folders. One with a blank or a colon in its name is not told."""

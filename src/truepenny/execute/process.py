@@ -186,16 +186,15 @@ class Running:
         """Take what is in the pipes; wait for more only while somebody may still write."""
         if self._all_read.is_set():
             return
-        if not self._child.living():
-            # Nobody holds the other end: a read now takes all there is. What is left after that
-            # belongs to a process outside the run, and waiting for it would prove nothing.
-            for stream in tuple(self._unread):
-                while self._read_once(self._descriptor(stream), stream):
-                    pass
-            if self._all_read.is_set():
-                return
-        with anyio.move_on_after(DRAIN_SECONDS):
-            await self._all_read.wait()
+        if self._child.living():
+            with anyio.move_on_after(DRAIN_SECONDS):
+                await self._all_read.wait()
+            return
+        # Nobody of the run holds the other end: a read now takes all that it wrote. Whoever else
+        # may hold it is none of ours, and waiting for it would prove nothing.
+        for stream in tuple(self._unread):
+            while self._read_once(self._descriptor(stream), stream):
+                pass
 
     def _descriptor(self, stream: Stream) -> int:
         return self._started.stdout if stream == "stdout" else self._started.stderr
