@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import socket
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from truepenny.sandbox.network.address import Verdict
+from truepenny.sandbox.network import proxy as module
+from truepenny.sandbox.network.address import IP, Verdict
+from truepenny.sandbox.network.allow import read_allowed
 from truepenny.sandbox.network.decision import MOST_DECISIONS, Answer, End
+from truepenny.sandbox.network.destination import Destination, read_destination
 from truepenny.sandbox.network.proxy import ConnectProxy, ProxyLimits
-from truepenny.sandbox.network.request import HEADER_BYTES, Fault
+from truepenny.sandbox.network.request import END, HEADER_BYTES, Fault, read_request
+from truepenny.sandbox.network.stream import Stream
 
-from .wire import Names, connect_line, echo, proxying, talk, upstream
+from .wire import ME, Names, connect_line, echo, proxying, talk, upstream
 
 pytestmark = pytest.mark.anyio
 
@@ -281,3 +291,83 @@ async def test_decisions_are_bounded_and_the_rest_is_counted() -> None:
         proxy._note(Answer.CLOSED)  # pyright: ignore[reportPrivateUsage]
     assert len(proxy.decisions) == MOST_DECISIONS
     assert proxy.omitted == 3
+    assert proxy.lines()[-2:] == ["unreadable request closed_early", "3 more"]
+
+
+async def test_an_ipv6_upstream(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_INET6) as probe:
+        try:
+            probe.bind(("::1", 0))
+        except OSError:
+            # A machine without it: then nothing is reached, and that is said.
+            async with proxying(tmp_path, "[::1]:1 private") as (_, path):
+                assert status(await talk(path, connect_line("[::1]", 1))) == 502
+            return
+    async with echo(host="::1") as port:
+        async with proxying(tmp_path, f"[::1]:{port} private") as (proxy, path):
+            assert await talk(path, connect_line("[0:0::1]", port), b"six") == OK + b"six"
+        assert proxy.decisions[0].destination == f"[::1]:{port}"
+
+
+async def test_our_own_shortage_is_not_blamed_on_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def short(address: IP, port: int) -> Stream:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(module, "connect", short)
+    names = Names(good="1.1.1.1")
+    async with proxying(tmp_path, "good.example:443", names=names) as (proxy, path):
+        got = await talk(path, connect_line("good.example", 443))
+        assert status(got) == 503
+    assert proxy.decisions[0].verdict is Answer.OURS
+
+
+async def test_a_cancellation_at_any_point_leaves_nothing(tmp_path: Path) -> None:
+
+    async def client(path: Path, port: int, done: anyio.Event) -> None:
+        raw = socket.socket(socket.AF_UNIX)
+        stream = Stream(raw)
+        try:
+            raw.connect(str(path))
+            await stream.send(connect_line("127.0.0.1", port) + b"x" * 1000)
+            stream.end()
+            while await stream.receive():
+                pass
+            done.set()
+        finally:
+            stream.close()
+
+    async with echo() as port:
+        await anyio.lowlevel.checkpoint()
+        before = set(os.listdir("/proc/self/fd"))
+        for steps in range(1000):
+            done = anyio.Event()
+            proxy = ConnectProxy(read_allowed([f"127.0.0.1:{port} private"]))
+            path = tmp_path / "p.sock"
+            with anyio.fail_after(30):
+                async with proxy.listening(path, ME), anyio.create_task_group() as tasks:
+                    tasks.start_soon(client, path, port, done)
+                    for _ in range(steps):
+                        await anyio.lowlevel.checkpoint()
+                    tasks.cancel_scope.cancel()
+            assert not path.exists()
+            # The upstream is a peer in this process: it needs its turns to see the end.
+            for _ in range(50):
+                if set(os.listdir("/proc/self/fd")) == before:
+                    break
+                await anyio.lowlevel.checkpoint()
+            assert set(os.listdir("/proc/self/fd")) == before
+            assert all(d.end is not None for d in proxy.decisions if d.verdict is Verdict.ALLOWED)
+            if done.is_set():
+                break  # it came to its end, so these were all the points there are
+    assert steps > 10
+    assert done.is_set()
+
+
+@given(st.binary(max_size=200))
+def test_any_head_is_one_destination_or_a_refusal(head: bytes) -> None:
+    for text in (head, b"CONNECT " + head + b" HTTP/1.1", b"CONNECT a:1 HTTP/1.1\r\n" + head):
+        asked = read_request(text + END)
+        if isinstance(asked, Destination):
+            assert read_destination(str(asked)) == asked

@@ -35,7 +35,9 @@ class Names:
 
 
 @asynccontextmanager
-async def echo(before: bytes = b"", *, hang_up: bool = False) -> AsyncIterator[int]:
+async def echo(
+    before: bytes = b"", *, hang_up: bool = False, host: str = "127.0.0.1"
+) -> AsyncIterator[int]:
     """Serve on loopback; yield the port. What comes is sent back, and its end ends it.
 
     `hang_up` closes at once, after `before`.
@@ -53,7 +55,7 @@ async def echo(before: bytes = b"", *, hang_up: bool = False) -> AsyncIterator[i
             except anyio.BrokenResourceError:
                 pass
 
-    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    listener = await anyio.create_tcp_listener(local_host=host)
     port = listener.extra(anyio.abc.SocketAttribute.local_port)
     async with listener, anyio.create_task_group() as tasks:
         tasks.start_soon(listener.serve, serve)

@@ -19,6 +19,8 @@ class Answer(StrEnum):
     UPSTREAM_FAILED = "upstream_failed"
     TIMEOUT = "request_timeout"
     BUSY = "too_many_connections"
+    OURS = "proxy_out_of_resources"
+    """The proxy itself could not open a connection; nothing is known about the host."""
     CLOSED = "closed_early"
     """It went away before it had asked for anything."""
 
@@ -47,6 +49,7 @@ STATUS: dict[Word, tuple[int, str]] = {
     Verdict.UNRESOLVED: (502, "Bad Gateway"),
     Answer.UPSTREAM_FAILED: (502, "Bad Gateway"),
     Answer.BUSY: (503, "Service Unavailable"),
+    Answer.OURS: (503, "Service Unavailable"),
 }
 """Refusals on the wire (assistant spec 3.4); `CLOSED` has none, for nobody is there to read it."""
 

@@ -6,6 +6,7 @@ data out as well.
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -27,6 +28,9 @@ from .resolver import Resolver, pin, resolve
 from .stream import Stream, connect
 
 log = logging.getLogger(__name__)
+
+OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+"""Ours, and no word about the host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,11 @@ class ConnectProxy:
         self.decisions: list[Decision] = []
         self.omitted = 0
 
+    def lines(self) -> list[str]:
+        """Return the decisions for people, one a line, and how many were left out."""
+        found = [decision.line() for decision in self.decisions]
+        return [*found, f"{self.omitted} more"] if self.omitted else found
+
     @asynccontextmanager
     async def listening(
         self, path: Path, account: Account, *, clock: Clock | None = None
@@ -81,7 +90,7 @@ class ConnectProxy:
             return
         judged = await pin(destination, allow_inner=entry.allow_private, resolver=self._resolver)
         if judged.verdict is not Verdict.ALLOWED:
-            message = "this host has no address"
+            message = "no address was found for this host"
             if judged.kind is not None:
                 message = f"the address of this host may not be reached ({judged.kind})"
             address = "" if judged.decisive is None else str(judged.decisive)
@@ -91,7 +100,11 @@ class ConnectProxy:
             try:
                 with anyio.fail_after(self._limits.connect):
                     upstream = await connect(address, destination.port)
-            except OSError:  # a TimeoutError is one
+            except OSError as error:  # a TimeoutError is one
+                if error.errno in OUT_OF_RESOURCES:
+                    message = f"the proxy cannot connect: {error.strerror}"
+                    await self._refuse(client, Answer.OURS, message, destination, str(address))
+                    return
                 continue
             try:
                 decision = self._note(Verdict.ALLOWED, destination, str(address))
