@@ -136,15 +136,42 @@ def test_a_secret_is_not_shown_even_if_it_is_named(folder: Path, tmp_path: Path,
         plan_of(folder, read_paths=(str(home / name),), env={"HOME": str(home)})
 
 
-def test_a_mount_out_of_our_own_folders_needs_our_word(folder: Path, tmp_path: Path) -> None:
+def test_one_thing_of_our_own_may_be_shown_but_never_a_whole_folder(
+    folder: Path, tmp_path: Path
+) -> None:
     own = tmp_path.resolve() / "own"
     (own / "state" / "run").mkdir(parents=True)
     env = {"HOME": "/nonexistent", "TRUEPENNY_HOME": str(own)}
     mount = Mount(Mode.READ, Path("/run/it"), "a run", own / "state" / "run")
+    assert plan_of(folder, mounts=[mount], env=env).mounts[-1] == mount
     with pytest.raises(ConfigurationError, match="lies in"):
-        plan_of(folder, mounts=[mount], env=env)
+        plan_of(folder, mounts=[replace(mount, source=own / "state")], env=env)
+
+
+def test_a_secret_is_shown_on_our_word_alone(folder: Path, tmp_path: Path) -> None:
+    home = home_with_secrets(tmp_path)
+    mount = Mount(Mode.READ, Path("/key"), "a key", home / ".ssh")
+    with pytest.raises(ConfigurationError, match="lies in"):
+        plan_of(folder, mounts=[mount], env={"HOME": str(home)})
     protected = replace(mount, protected=True)
-    assert plan_of(folder, mounts=[protected], env=env).mounts[-1] == protected
+    assert plan_of(folder, mounts=[protected], env={"HOME": str(home)}).mounts[-1] == protected
+
+
+@pytest.mark.parametrize("path", ["relative", "/a/../b"])
+def test_a_place_inside_is_a_plain_path(folder: Path, path: str) -> None:
+    with pytest.raises(ValueError, match="plain absolute"):
+        plan_of(folder, mounts=[Mount(Mode.EMPTY, Path(path), "odd")])
+    with pytest.raises(ValueError, match="plain absolute"):
+        plan_of(folder, masks=[Path(path)])
+
+
+def test_a_mask_over_what_is_needed_is_refused(folder: Path, tmp_path: Path) -> None:
+    home = home_with_secrets(tmp_path)
+    (home / ".config" / "socket").touch()
+    place = home / ".config" / "socket"
+    mount = Mount(Mode.READ, place, "a socket", folder, required=True)
+    with pytest.raises(ConfigurationError, match="would hide"):
+        plan_of(folder, mounts=[mount], read_paths=(str(home),), env={"HOME": str(home)})
 
 
 def test_a_mask_over_a_protected_mount_is_refused(folder: Path) -> None:

@@ -45,7 +45,9 @@ def plan_for(
     own, known = own_folders(env), homes(env, account)
     _check_place(workspace)
     check_workspace(workspace, own, known)
-    hidden = tuple(_resolved((*own, *(path for home in known for path in secrets_of(home)))))
+    ours = tuple(_resolved(own))
+    hidden = (*ours, *_resolved(path for home in known for path in secrets_of(home)))
+    _check_plain(mounts, masks)
     code = code_folders()
     found = [
         *baseline_mounts(),
@@ -61,7 +63,7 @@ def plan_for(
         cwd=workspace,
         account=account,
         network=Network(settings.network),
-        masks=_masks(found, hidden, masks),
+        masks=_masks(found, hidden, masks, ours),
         limits=ResourceLimits(
             memory=settings.memory, processes=settings.processes, cpu=settings.cpu
         ),
@@ -130,8 +132,14 @@ def _resolved(paths: Iterable[Path]) -> Iterator[Path]:
             continue  # A circle of links leads to nothing that could be shown.
 
 
+def _check_plain(mounts: Iterable[Mount], masks: Iterable[Path]) -> None:
+    for path in (*(mount.destination for mount in mounts), *masks):
+        if not path.is_absolute() or ".." in path.parts:
+            raise ValueError(f"{path} is not a plain absolute path")
+
+
 def _masks(
-    mounts: Sequence[Mount], hidden: Sequence[Path], more: Sequence[Path]
+    mounts: Sequence[Mount], hidden: Sequence[Path], more: Sequence[Path], ours: Sequence[Path]
 ) -> tuple[Path, ...]:
     """Return what of the hidden places would be seen through a mount, as named inside."""
     found = set(more)
@@ -141,8 +149,10 @@ def _masks(
         if mount.mode not in (Mode.READ, Mode.WRITE) or mount.source is None:
             continue
         shown.setdefault(str(mount.source), []).append(mount)
-        above = None if mount.protected else next(filter(secret.get, lineage(mount.source)), None)
-        if above is not None:
+        above = next((secret[text] for text in lineage(mount.source) if text in secret), None)
+        # One file of ours, such as a socket, is shown by our own code; all of a folder never is.
+        meant = mount.protected or (above in ours and above != mount.source)
+        if above is not None and not meant:
             raise ConfigurationError(
                 f"{mount.source} cannot be shown to commands: it lies in {above}",
                 where="sandbox",
@@ -159,7 +169,7 @@ def _masks(
     )
     for mask in outer:
         for mount in mounts:
-            if mount.protected and is_within(mount.destination, mask):
+            if (mount.protected or mount.required) and is_within(mount.destination, mask):
                 raise ConfigurationError(
                     f"hiding {mask} would hide {mount.destination} ({mount.reason})",
                     where="sandbox",

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -282,6 +284,19 @@ def test_masks_win_over_what_was_mounted_before(folder: Path) -> None:
         assert shell(sandbox, "rm -rf secret; echo x >token").code != 0
     assert (secret / "key").read_text(encoding="utf-8") == "hidden"
     assert (folder / "token").read_text(encoding="utf-8") == "hidden"
+
+
+def test_a_socket_of_the_plan_is_reached_inside(folder: Path) -> None:
+    path = folder / "socket"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        path.chmod(0o777)
+        server.listen()
+        mount = Mount(Mode.READ, Path("/run/service"), "a service", path, required=True)
+        plan = replace(plan_of(folder), sockets=(mount,))
+        if (sandbox := bwrap(plan)) is not None:
+            program = "import socket; socket.socket(socket.AF_UNIX).connect('/run/service')"
+            assert run(sandbox, "python3", "-c", program).code == 0
 
 
 def test_what_git_would_run_outside_is_read_only(folder: Path) -> None:
