@@ -74,7 +74,6 @@ class Expect(_Strict):
     output_order: tuple[str, ...] = ()
     """Each after the one before."""
     output_empty: bool | None = None
-    stdout_equals: str | None = None
     stdout_contains: tuple[str, ...] = ()
     stderr_contains: tuple[str, ...] = ()
     text_contains: tuple[str, ...] = ()

@@ -148,8 +148,6 @@ def _texts(expect: Expect, seen: Observed) -> Iterator[Finding]:
             yield Finding("output_empty", Verdict.NOT_TOLD, "told apart", short(seen.text))
         else:
             yield _equal("output_empty", expect.output_empty, not seen.output)
-    if expect.stdout_equals is not None:
-        yield _equal("stdout_equals", expect.stdout_equals, seen.stdout)
     for stream in ("stdout", "stderr"):
         text: str | None = getattr(seen, stream)
         for wanted in getattr(expect, f"{stream}_contains"):

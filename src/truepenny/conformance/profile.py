@@ -43,6 +43,8 @@ class Words(_Strict):
     """Patterns over the whole text (multi-line). A group, where there is one, is the value."""
 
     exit_code: Patterns = ()
+    zero: Patterns = ()
+    """Words that are there for exit code 0 alone."""
     signal: Patterns = ()
     timed_out: Patterns = ()
     interrupted: Patterns = ()

@@ -22,8 +22,9 @@ def read_answer(
     words, named = profile.words, profile.fields
     code = _number(_field(found, named.exit_code), words.exit_code, text)
     signal = _number(_field(found, named.signal), words.signal, text)
-    if code is None and signal is None and profile.zero_unless_flagged and not flagged:
-        code = 0
+    if code is None and signal is None:
+        silent = profile.zero_unless_flagged and not flagged
+        code = 0 if silent or _said(None, words.zero, text) else None
     stdout, stderr = _text(found, named.stdout), _text(found, named.stderr)
     output = _text(found, named.output)
     if output is None:
