@@ -14,8 +14,10 @@ from tests.execute.script import alive
 from tests.workspace.world import LEVELS, World, read, world
 from truepenny.execute.ending import Cause, Outcome
 from truepenny.system.clock import ManualClock
+from truepenny.tool.contract import ActionClass
 from truepenny.tool.result import Result
-from truepenny.workspace.verify.check import CATALOG
+from truepenny.workspace import tools
+from truepenny.workspace.verify.check import CATALOG, MAX_TIMEOUT_MS
 from truepenny.workspace.verify.judgement import SCIENTIFIC
 from truepenny.workspace.verify.tool import verify_tool
 
@@ -432,3 +434,23 @@ async def test_a_stopped_call_leaves_nothing_running() -> None:
         text = (here.root / "pid").read_text(encoding="utf-8")
         assert scope.cancelled_caught
         assert not text or not alive(int(text))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+async def test_a_program_of_the_project_is_found_from_the_folder_of_the_check(level: str) -> None:
+    async with world(level) as here:
+        here.write("part/run", "#!/bin/sh\npwd\n")
+        declare(here, "- {id: own, argv: [./run], cwd: part}\n")
+        done = await verify(here, check="own")
+        assert f"output:\n{here.root}/part\n" in done.text
+        (here.root / "part/run").unlink()
+        (here.root / "part/run").symlink_to("/bin/sh")
+        assert (await verify(here, check="own")).facts.reason == "shell"
+
+
+async def test_the_list_of_tools_has_it_once() -> None:
+    async with world() as here:
+        made = [tool for tool in tools(here.workspace) if tool.name == "verify"]
+        assert [tool.action_class for tool in made] == [ActionClass.EXECUTE]
+        assert made[0].concurrency == "sequential"
+        assert made[0].timeout > MAX_TIMEOUT_MS / 1000
