@@ -19,7 +19,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 
-from truepenny.system.descendants import RUN_VARIABLE, runtime_mark
+from truepenny.system.descendants import RUN_VARIABLE, hold_start, release_start, runtime_mark
 from truepenny.system.process_identity import read_stat
 
 SHELL = "/bin/sh"
@@ -158,6 +158,7 @@ class Guard:
             return
         finally:
             os.close(read)
+        hold_start(self._process.pid)
         # A shell that was stopped must not stop us when its pipe is full.
         os.set_blocking(write, False)
         self._pipe = write
@@ -180,6 +181,7 @@ class Guard:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        release_start(process.pid)
 
     def _forget(self) -> None:
         """Drop what a fork took over: the shell and its groups are the parent's."""

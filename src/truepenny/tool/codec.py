@@ -49,7 +49,7 @@ def decode_result(value: Any) -> Result:
     except (msgspec.ValidationError, ValueError, TypeError) as error:
         raise ValueError(f"no result: {error}") from None
     # Fields that no type of ours has are dropped by the conversion: then it was not ours.
-    if msgspec.to_builtins(facts, str_keys=True) != data["facts"]:
+    if visible(msgspec.to_builtins(facts, str_keys=True)) != data["facts"]:
         raise ValueError("no result: its facts have fields or values that are not ours")
     if not isinstance(data["ends_turn"], bool):
         raise ValueError("no result: ends_turn is no truth value")

@@ -26,8 +26,11 @@ def main(words: list[str]) -> int:
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     import anyio
 
+    from truepenny.execute.guard import GUARD
+
     from .serve import serve
 
+    GUARD.start()  # a kill during the very first command leaves nothing behind either
     return anyio.run(serve, connection, dict(os.environ))
 
 

@@ -26,6 +26,7 @@ from truepenny.workspace.workspace import Workspace
 
 from .client import Start, ToolServer, open_server
 from .foreground import foreground
+from .interpreter import interpreter
 from .protocol import PROTOCOL, Hello
 
 
@@ -42,7 +43,14 @@ async def workspace_server(
     outputs = Mount(Mode.WRITE, scratch, "whole outputs of commands", scratch, required=True)
     sandbox = workspace.sandbox(Profile.TOOL_SERVER, (outputs,))
     env = stripped_environment(workspace.environment())
-    start = Start(hello_for(workspace, sandbox, scratch, env), env, sandbox, redactor or Redactor())
+    found = interpreter(sandbox.plan)
+    start = Start(
+        hello_for(workspace, sandbox, scratch, env),
+        {**env, **found.env},
+        sandbox,
+        redactor or Redactor(),
+        found.words,
+    )
     async with open_server(start) as server:
         yield server
 
