@@ -306,3 +306,10 @@ async def test_a_policy_of_output_has_no_meaning_in_the_background() -> None:
         done = await here.call(bash_tool(here.workspace), arguments)
         assert done.outcome is Outcome.INVALID_ARGUMENTS
         assert here.workspace.runs.all("ann/ses_1") == ()
+
+
+async def test_a_line_that_begins_with_a_dash_is_a_line() -> None:
+    async with world() as here:
+        done = await here.call(bash_tool(here.workspace), {"command": "-i; echo after"})
+    assert done.text == "after\nSTDERR:\nbash: line 1: -i: command not found\n"
+    assert done.outcome is Outcome.SUCCESS

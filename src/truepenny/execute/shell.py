@@ -82,7 +82,9 @@ def line_command(
     """Return the command that runs a line; what the fields mean is in `Command`."""
     env = clean_of_startup(env)
     shell = shutil.which(SHELL, path=env.get("PATH", os.defpath))
-    argv = (FALLBACK, "-c", line) if shell is None else (SHELL, "-o", "pipefail", "-c", line)
+    options = () if shell is None else ("-o", "pipefail")
+    # Two dashes, or a line that begins with one would be read as options.
+    argv = (FALLBACK if shell is None else SHELL, *options, "-c", "--", line)
     return Command(
         argv, env, cwd, stdin, timeout, limits or CaptureLimits(), redactor, sandbox, offload
     )
