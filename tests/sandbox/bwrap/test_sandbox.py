@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -199,6 +200,30 @@ def test_a_confinement_that_fails_leaves_nothing(folder: Path, descriptors: set[
         data.rmdir()
         with pytest.raises(CouldNotRun, match="is not there"):
             sandbox.confine()
+    assert set(os.listdir("/proc/self/fd")) == descriptors
+
+
+def test_a_start_without_descriptors_left_leaves_nothing(
+    folder: Path, descriptors: set[str]
+) -> None:
+    make_repository(folder)
+    if (sandbox := bwrap(plan_of(folder))) is None:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    failed = 0
+    for limit in range(1, 400):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+        try:
+            confinement = sandbox.confine()
+        except (CouldNotRun, OSError):
+            failed += 1
+        else:
+            confinement.close()
+            break
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert set(os.listdir("/proc/self/fd")) == descriptors
+    assert 10 < failed < 399
     assert set(os.listdir("/proc/self/fd")) == descriptors
 
 
