@@ -137,7 +137,7 @@ async def test_bytes_go_through_and_come_back(tmp_path: Path) -> None:
         head, _, back = done.stdout.partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 200")
         assert back == data
-    assert proxy.decisions[0].sent == len(data)
+    assert proxy.decisions.since()[0].sent == len(data)
 
 
 SLOW = """

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from truepenny.sandbox.network import proxy as module
 from truepenny.sandbox.network.address import IP, Verdict
 from truepenny.sandbox.network.allow import read_allowed
-from truepenny.sandbox.network.decision import MOST_DECISIONS, Answer, End
+from truepenny.sandbox.network.decision import MOST_DECISIONS, Answer, Decision, Decisions, End
 from truepenny.sandbox.network.destination import Destination, read_destination
 from truepenny.sandbox.network.proxy import ConnectProxy, ProxyLimits
 from truepenny.sandbox.network.request import END, HEADER_BYTES, Fault, read_request
@@ -38,13 +38,13 @@ async def test_a_tunnel_carries_bytes_both_ways_and_counts_them(tmp_path: Path) 
         data = bytes(range(256)) * 4096
         got = await talk(path, connect_line("127.0.0.1", port), data)
         assert got == OK + data
-    (decision,) = proxy.decisions
+    (decision,) = proxy.decisions.since()
     assert decision.verdict is Verdict.ALLOWED
     assert decision.destination == f"127.0.0.1:{port}"
     assert decision.address == "127.0.0.1"
     assert (decision.sent, decision.received) == (len(data), len(data))
     assert decision.end is End.CLOSED
-    assert decision.line() == f"127.0.0.1:{port} allowed, 1048576 bytes out, 1048576 in"
+    assert decision.line() == f"127.0.0.1:{port} allowed, 1048576 bytes out, 1048576 in, closed"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ async def test_a_literal_is_refused_even_when_it_is_on_the_list(
         got = await talk(path, connect_line(target, port))
         assert status(got) == 403
         assert verdict.encode() in got
-    assert [decision.verdict for decision in proxy.decisions] == [verdict]
+    assert [decision.verdict for decision in proxy.decisions.since()] == [verdict]
 
 
 async def test_a_name_is_judged_by_its_address_and_tried_once(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ async def test_a_name_is_judged_by_its_address_and_tried_once(tmp_path: Path) ->
             ]
     assert codes == [403, 403, 403, 502]
     assert names.asked == ["inner.example", "mixed.example", "meta.example", "gone.example"]
-    assert [(d.verdict, d.address) for d in proxy.decisions] == [
+    assert [(d.verdict, d.address) for d in proxy.decisions.since()] == [
         (Verdict.INNER, "127.0.0.1"),
         (Verdict.INNER, "10.0.0.1"),
         (Verdict.METADATA, "fd00:ec2::254"),
@@ -94,14 +94,14 @@ async def test_the_connection_goes_to_the_judged_address(tmp_path: Path) -> None
     async with upstream(tmp_path, "inner.example", names=names) as (proxy, at, port):
         assert await talk(at, connect_line("Inner.Example.", port), b"hi") == OK + b"hi"
     assert names.asked == ["inner.example"]
-    assert proxy.decisions[0].address == "127.0.0.1"
+    assert proxy.decisions.since()[0].address == "127.0.0.1"
 
 
 async def test_the_next_address_is_tried_when_one_takes_nothing(tmp_path: Path) -> None:
     names = Names(two="127.0.0.2 127.0.0.1")
     async with upstream(tmp_path, "two.example", names=names) as (proxy, at, port):
         assert await talk(at, connect_line("two.example", port), b"hi") == OK + b"hi"
-    assert proxy.decisions[0].address == "127.0.0.1"
+    assert proxy.decisions.since()[0].address == "127.0.0.1"
 
 
 async def test_metadata_is_refused_also_where_private_is_allowed(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ async def test_what_is_not_on_the_list_is_not_even_looked_up(tmp_path: Path) -> 
             assert status(got) == 403
             assert b"not_allowed" in got
     assert names.asked == []
-    assert {decision.verdict for decision in proxy.decisions} == {Answer.NOT_ALLOWED}
+    assert {decision.verdict for decision in proxy.decisions.since()} == {Answer.NOT_ALLOWED}
 
 
 async def test_a_redirect_to_an_inner_address_ends_at_the_next_connect(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ async def test_a_redirect_to_an_inner_address_ends_at_the_next_connect(tmp_path:
         assert moved in got
         target = got.partition(b"https://")[2].partition(b"/")[0].decode()
         assert status(await talk(path, connect_line(target, 443))) == 403
-    assert [decision.verdict for decision in proxy.decisions] == [
+    assert [decision.verdict for decision in proxy.decisions.since()] == [
         Verdict.ALLOWED,
         Answer.NOT_ALLOWED,
     ]
@@ -145,7 +145,7 @@ async def test_an_upstream_that_is_not_there(tmp_path: Path) -> None:
         pass
     async with proxying(tmp_path, f"127.0.0.1:{port} private") as (proxy, path):
         assert status(await talk(path, connect_line("127.0.0.1", port))) == 502
-    assert proxy.decisions[0].verdict is Answer.UPSTREAM_FAILED
+    assert proxy.decisions.since()[0].verdict is Answer.UPSTREAM_FAILED
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS", "connect", "Connect", "PRI"])
@@ -155,7 +155,7 @@ async def test_only_connect(tmp_path: Path, method: str) -> None:
         got = await talk(path, head.encode())
         assert status(got) == 405
         assert b"\r\nAllow: CONNECT\r\n" in got
-    assert proxy.decisions[0].verdict is Fault.METHOD
+    assert proxy.decisions.since()[0].verdict is Fault.METHOD
 
 
 HEADS = {
@@ -190,7 +190,7 @@ async def test_odd_heads_are_refused_and_lead_nowhere(tmp_path: Path, head: byte
     names = Names(a="127.0.0.1")
     async with proxying(tmp_path, "a.example:443 private", names=names) as (proxy, path):
         assert status(await talk(path, head)) == 400
-    assert [decision.verdict for decision in proxy.decisions] == [Fault.BAD_REQUEST]
+    assert [decision.verdict for decision in proxy.decisions.since()] == [Fault.BAD_REQUEST]
     assert names.asked == []
 
 
@@ -199,15 +199,15 @@ async def test_bytes_behind_the_head_are_for_the_upstream_alone(tmp_path: Path) 
         second = connect_line("169.254.169.254", 80)
         got = await talk(path, connect_line("127.0.0.1", port) + second)
         assert got == OK + second
-    assert len(proxy.decisions) == 1
-    assert proxy.decisions[0].sent == len(second)
+    assert len(proxy.decisions.since()) == 1
+    assert proxy.decisions.since()[0].sent == len(second)
 
 
 async def test_an_upstream_that_hangs_up_first_ends_the_clients_reading(tmp_path: Path) -> None:
     async with upstream(tmp_path, before=b"bye", hang_up=True) as (proxy, path, port):
         got = await talk(path, connect_line("127.0.0.1", port), end=False)
         assert got == OK + b"bye"
-    assert proxy.decisions[0].received == 3
+    assert proxy.decisions.since()[0].received == 3
 
 
 @pytest.mark.parametrize("line", [b"A: " + b"x" * 70 + b"\r\n", b"x" * 1024])
@@ -216,7 +216,7 @@ async def test_a_megabyte_of_head_is_cut_off(tmp_path: Path, line: bytes) -> Non
     async with proxying(tmp_path, "a.example:443") as (proxy, path):
         got = await talk(path, b"CONNECT a.example:443 HTTP/1.1\r\n" + flood)
         assert got == b"" or status(got) == 400
-    assert [decision.verdict for decision in proxy.decisions] == [Fault.HEADER_TOO_LARGE]
+    assert [decision.verdict for decision in proxy.decisions.since()] == [Fault.HEADER_TOO_LARGE]
 
 
 async def test_a_head_of_the_largest_size_and_one_more(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ async def test_a_client_that_says_nothing_is_sent_away(tmp_path: Path) -> None:
         assert status(got) == 408
         assert await talk(path) == b""
         assert await talk(path, b"CONNECT a.exam") == b""
-    assert [decision.verdict for decision in proxy.decisions] == [
+    assert [decision.verdict for decision in proxy.decisions.since()] == [
         Answer.TIMEOUT,
         Answer.CLOSED,
         Answer.CLOSED,
@@ -245,7 +245,7 @@ async def test_a_silent_tunnel_ends(tmp_path: Path) -> None:
     limits = ProxyLimits(idle=0.1)
     async with upstream(tmp_path, limits=limits) as (proxy, path, port):
         assert await talk(path, connect_line("127.0.0.1", port), b"x", end=False) == OK + b"x"
-    assert proxy.decisions[0].end is End.IDLE
+    assert proxy.decisions.since()[0].end is End.IDLE
 
 
 async def test_a_tunnel_has_a_longest_life(tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ async def test_a_tunnel_has_a_longest_life(tmp_path: Path) -> None:
             with pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
                 while await stream.receive():
                     await stream.send(b"x")
-    assert proxy.decisions[0].end is End.TOTAL
+    assert proxy.decisions.since()[0].end is End.TOTAL
 
 
 async def test_the_end_of_the_run_ends_its_tunnels_and_removes_the_socket(tmp_path: Path) -> None:
@@ -265,10 +265,11 @@ async def test_the_end_of_the_run_ends_its_tunnels_and_removes_the_socket(tmp_pa
         stream = await anyio.connect_unix(path)
         await stream.send(connect_line("127.0.0.1", port))
         assert await stream.receive() == OK
+        assert proxy.decisions.since()[0].end is End.OPEN
     async with stream:
         with pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
             await stream.receive()
-    assert proxy.decisions[0].end is End.STOPPED
+    assert proxy.decisions.since()[0].end is End.STOPPED
     assert not path.exists()
 
 
@@ -285,13 +286,29 @@ async def test_one_connection_too_many_is_told_so(tmp_path: Path) -> None:
         assert await talk(path, connect_line("127.0.0.1", port), b"free") == OK + b"free"
 
 
-async def test_decisions_are_bounded_and_the_rest_is_counted() -> None:
-    proxy = ConnectProxy({})
-    for _ in range(MOST_DECISIONS + 3):
-        proxy._note(Answer.CLOSED)  # pyright: ignore[reportPrivateUsage]
-    assert len(proxy.decisions) == MOST_DECISIONS
-    assert proxy.omitted == 3
-    assert proxy.lines()[-2:] == ["unreadable request closed_early", "3 more"]
+async def test_decisions_are_told_from_a_mark_on(tmp_path: Path) -> None:
+    async with proxying(tmp_path, "a.example:1") as (proxy, path):
+        await talk(path, connect_line("b.example", 1))
+        mark = proxy.decisions.mark()
+        await talk(path, connect_line("c.example", 1))
+    assert [each.destination for each in proxy.decisions.since(mark)] == ["c.example:1"]
+    assert proxy.decisions.lines(mark) == ["c.example:1 not_allowed"]
+    assert proxy.decisions.lines(proxy.decisions.mark()) == []
+
+
+@given(st.integers(0, 3000), st.integers(0, 3000))
+def test_the_newest_decisions_are_kept_and_the_rest_is_counted(before: int, after: int) -> None:
+    decisions = Decisions()
+    for number in range(before):
+        decisions.add(Decision(Answer.CLOSED, str(number)))
+    mark = decisions.mark()
+    for number in range(after):
+        decisions.add(Decision(Answer.CLOSED, str(before + number)))
+    kept = [int(each.destination) for each in decisions.since(mark)]
+    assert kept == list(range(before + after))[before:][-MOST_DECISIONS:]
+    assert decisions.omitted(mark) + len(kept) == after
+    missing = [f"{after - len(kept)} earlier ones are not kept"] if after > len(kept) else []
+    assert decisions.lines(mark)[: len(missing)] == missing
 
 
 async def test_an_ipv6_upstream(tmp_path: Path) -> None:
@@ -306,7 +323,7 @@ async def test_an_ipv6_upstream(tmp_path: Path) -> None:
     async with echo(host="::1") as port:
         async with proxying(tmp_path, f"[::1]:{port} private") as (proxy, path):
             assert await talk(path, connect_line("[0:0::1]", port), b"six") == OK + b"six"
-        assert proxy.decisions[0].destination == f"[::1]:{port}"
+        assert proxy.decisions.since()[0].destination == f"[::1]:{port}"
 
 
 async def test_our_own_shortage_is_not_blamed_on_the_host(
@@ -320,7 +337,7 @@ async def test_our_own_shortage_is_not_blamed_on_the_host(
     async with proxying(tmp_path, "good.example:443", names=names) as (proxy, path):
         got = await talk(path, connect_line("good.example", 443))
         assert status(got) == 503
-    assert proxy.decisions[0].verdict is Answer.OURS
+    assert proxy.decisions.since()[0].verdict is Answer.OURS
 
 
 async def test_a_cancellation_at_any_point_leaves_nothing(tmp_path: Path) -> None:
@@ -358,7 +375,9 @@ async def test_a_cancellation_at_any_point_leaves_nothing(tmp_path: Path) -> Non
                     break
                 await anyio.lowlevel.checkpoint()
             assert set(os.listdir("/proc/self/fd")) == before
-            assert all(d.end is not None for d in proxy.decisions if d.verdict is Verdict.ALLOWED)
+            assert all(
+                d.end is not None for d in proxy.decisions.since() if d.verdict is Verdict.ALLOWED
+            )
             if done.is_set():
                 break  # it came to its end, so these were all the points there are
     assert steps > 10

@@ -79,7 +79,7 @@ async def test_an_allowed_host_is_reached_and_others_are_not(folder: Path) -> No
             assert ended.out.splitlines() == ["200 True", "403 False", "403 False", "403 False"]
             assert (ended.code, ended.verdict) == (0, None)
             assert sandbox.containment.network == "proxy"
-    assert [decision.verdict for decision in way.proxy.decisions] == [
+    assert [decision.verdict for decision in way.proxy.decisions.since()] == [
         Verdict.ALLOWED,
         Verdict.METADATA,
         Verdict.INNER,
@@ -136,7 +136,7 @@ async def test_starts_at_the_same_time_do_not_meet(folder: Path) -> None:
             for _ in range(3):
                 tasks.start_soon(one)
         assert [each.out for each in ended] == ["200 True\n"] * 3
-        assert len(way.proxy.decisions) == 3
+        assert len(way.proxy.decisions.since()) == 3
 
 
 async def test_nothing_is_left(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -9,7 +10,7 @@ from .address import Verdict
 from .request import Fault
 
 MOST_DECISIONS = 1000
-"""Kept of one run; further ones are counted."""
+"""Kept of one proxy: the newest, and a count of those before them."""
 
 
 class Answer(StrEnum):
@@ -26,13 +27,14 @@ class Answer(StrEnum):
 
 
 class End(StrEnum):
-    """How a tunnel ended."""
+    """How a tunnel ended, if it has."""
 
+    OPEN = "open"
     CLOSED = "closed"
     IDLE = "idle"
     TOTAL = "time_limit"
     STOPPED = "stopped"
-    """The run ended, and the proxy with it."""
+    """The proxy was closed."""
 
 
 Word = Verdict | Fault | Answer
@@ -61,7 +63,7 @@ class Decision:
     """One connection. `destination` is `host:port` in its one form, empty where none was read.
 
     `address` is what was connected to, or what decided a refusal. Bytes are those of the tunnel:
-    `sent` from the run, `received` for it. `end` is None for refusals; an open tunnel has STOPPED.
+    `sent` from the run, `received` for it. `end` is None for refusals.
     """
 
     verdict: Word
@@ -72,11 +74,46 @@ class Decision:
     end: End | None = None
 
     def line(self) -> str:
-        """Return it as one line for people: `example.com:443 allowed, 517 bytes out, 4096 in`."""
+        """Return it for people: `a.example:443 allowed, 517 bytes out, 4096 in, closed`."""
         what = f"{self.destination or 'unreadable request'} {self.verdict}"
         if self.end is None:
             return what
-        return f"{what}, {self.sent} bytes out, {self.received} in"
+        return f"{what}, {self.sent} bytes out, {self.received} in, {self.end}"
+
+
+class Decisions:
+    """The decisions of one proxy, which may serve many runs one after another.
+
+    Take a `mark` before a run and ask `since` after it. What other runs of the same proxy did
+    meanwhile is among the answer, for a connection does not tell whose it is.
+    """
+
+    def __init__(self) -> None:
+        self._kept: deque[Decision] = deque(maxlen=MOST_DECISIONS)
+        self._total = 0
+
+    def add(self, decision: Decision) -> None:
+        """Append one; the oldest makes room."""
+        self._kept.append(decision)
+        self._total += 1
+
+    def mark(self) -> int:
+        """Return the place behind the last decision."""
+        return self._total
+
+    def since(self, mark: int = 0) -> list[Decision]:
+        """Return what is kept of the decisions from a mark on, in their order."""
+        return list(self._kept)[max(0, mark - (self._total - len(self._kept))) :]
+
+    def omitted(self, mark: int = 0) -> int:
+        """Return how many from a mark on are not kept any more."""
+        return max(0, self._total - len(self._kept) - mark)
+
+    def lines(self, mark: int = 0) -> list[str]:
+        """Return them for people, one a line; first how many are missing before them."""
+        found = [decision.line() for decision in self.since(mark)]
+        missing = self.omitted(mark)
+        return [f"{missing} earlier ones are not kept", *found] if missing else found
 
 
 def answer(word: Word, message: str) -> bytes:

@@ -20,7 +20,7 @@ from truepenny.system.clock import Clock
 
 from .address import Verdict
 from .allow import Allowed
-from .decision import ESTABLISHED, MOST_DECISIONS, Answer, Decision, End, Word, answer
+from .decision import ESTABLISHED, Answer, Decision, Decisions, End, Word, answer
 from .destination import Destination
 from .listener import Listening, listening
 from .request import END, HEADER_BYTES, Fault, Refusal, read_request
@@ -46,7 +46,7 @@ class ProxyLimits:
 
 
 class ConnectProxy:
-    """One run's proxy. `decisions` are in the order of the requests; `omitted` counts the rest."""
+    """A proxy with its allow-list. `decisions` are in the order of the requests."""
 
     def __init__(
         self,
@@ -58,13 +58,7 @@ class ConnectProxy:
         self._allowed = dict(allowed)
         self._resolver = resolver
         self._limits = limits or ProxyLimits()
-        self.decisions: list[Decision] = []
-        self.omitted = 0
-
-    def lines(self) -> list[str]:
-        """Return the decisions for people, one a line, and how many were left out."""
-        found = [decision.line() for decision in self.decisions]
-        return [*found, f"{self.omitted} more"] if self.omitted else found
+        self.decisions = Decisions()
 
     @asynccontextmanager
     async def listening(
@@ -156,10 +150,7 @@ class ConnectProxy:
         self, word: Word, destination: Destination | None = None, address: str = ""
     ) -> Decision:
         decision = Decision(word, "" if destination is None else str(destination), address)
-        if len(self.decisions) < MOST_DECISIONS:
-            self.decisions.append(decision)
-        else:
-            self.omitted += 1
+        self.decisions.add(decision)
         log.info("connect: to=%s verdict=%s address=%s", decision.destination, word, address)
         return decision
 
@@ -176,16 +167,20 @@ class _Tunnel:
 
     async def run(self, early: bytes) -> None:
         decision = self._decision
-        decision.end = End.STOPPED  # unless it gets to one of the others
-        with anyio.move_on_after(self._limits.total) as total, self._idle:
-            self._alive()
-            try:
-                async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(self._down)
-                    await self._up(early)
-            except* OSError:
-                pass  # One end went away; what passed until then is counted.
-            decision.end = End.CLOSED
+        decision.end = End.OPEN
+        try:
+            with anyio.move_on_after(self._limits.total) as total, self._idle:
+                self._alive()
+                try:
+                    async with anyio.create_task_group() as tasks:
+                        tasks.start_soon(self._down)
+                        await self._up(early)
+                except* OSError:
+                    pass  # One end went away; what passed until then is counted.
+                decision.end = End.CLOSED
+        except BaseException:
+            decision.end = End.STOPPED
+            raise
         if total.cancelled_caught:
             decision.end = End.TOTAL
         elif self._idle.cancelled_caught:

@@ -1,10 +1,11 @@
-"""The way out of one run with `network = "proxy"`: the proxy outside, the bridge inside, and what
+"""The way out of runs with `network = "proxy"`: the proxy outside, the bridge inside, and what
 the plan and each start need to join the two.
 
     async with way_out(settings.allow_hosts, account) as way:
         sandbox = way.through(open_sandbox(way.into(plan), level))
+        mark = way.proxy.decisions.mark()
         ...
-        way.proxy.decisions
+        way.proxy.decisions.since(mark)
 
 The namespace has a loopback of its own, so the bridge has the same port in each and nobody else
 can use it. Without namespaces the port would be everybody's, so other levels are refused.
@@ -38,7 +39,7 @@ PORT = 18080
 
 @dataclass(frozen=True, slots=True)
 class WayOut:
-    """An open one. `proxy` holds the decisions; read them when the run has ended."""
+    """An open one, for one run or a session of them. `proxy` holds the decisions."""
 
     proxy: ConnectProxy
     _socket: Path
