@@ -397,6 +397,8 @@ async def test_a_cut_output_is_kept_whole_in_a_file() -> None:
         declare(here, f'- {{id: many, argv: [{PYTHON}, -c, "print(*range(9000))"]}}\n')
         done = await verify(here, check="many")
         path = Path(done.facts.bytes.offload_path)
+        again = await verify(here, check="many")
+        assert again.facts.bytes.offload_path not in ("", str(path))
         assert path.read_text(encoding="utf-8").startswith("0 1 2")
     assert done.facts.completeness.state == "partial"
     assert str(path) in done.facts.completeness.next

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -80,6 +81,7 @@ async def run_check(
     cwd = check.cwd if request.cwd is None else request.cwd
     if problem := await anyio.to_thread.run_sync(cwd_problem, workspace.root, cwd):
         return _never(refused(*problem), never)
+    whole = context.scratch / f"verify-{secrets.token_hex(6)}.txt"
     command = Command(
         argv,
         workspace.environment(check.env),
@@ -89,7 +91,7 @@ async def run_check(
         # What is judged must be what was written; it is redacted where it is shown.
         redactor=None if judge.judged_bytes else context.redactor,
         sandbox=sandbox,
-        offload=None if judge.judged_bytes else context.scratch / f"{context.call_id}.txt",
+        offload=None if judge.judged_bytes else whole,
     )
     execution = await run(command, clock=context.clock)
     word = ran(execution)
