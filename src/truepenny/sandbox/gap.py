@@ -115,8 +115,8 @@ GAPS = (
     ),
     Gap(
         "attributes",
-        "Where it knows a path, it can see a file's size, times and mode, and change the mode and "
-        "times of files of its account: Landlock holds contents and names, not attributes.",
+        "Where it knows a path, it can see a file's size, times and mode, and change those of "
+        "files of its account: Landlock holds contents and names, not attributes.",
         _landlock,
     ),
     Gap(

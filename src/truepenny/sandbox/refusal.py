@@ -34,6 +34,10 @@ PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0x40000, WORD)
 """Plain, 32 bits, an old version's name, both, no random addresses (sanitizers), and the query.
 The others make memory executable or map page zero, which exploits need and programs do not."""
 
+CONNECTED = (int(socket.SOCK_STREAM), int(socket.SOCK_SEQPACKET))
+"""Types of a unix socket that send nothing before they are connected. A raw one is a datagram
+socket to the kernel, by an old rule."""
+
 AF_NETLINK, NETLINK_ROUTE = 16, 0
 
 
@@ -188,6 +192,6 @@ def refusals(plan: Plan, *, namespaces: bool) -> Iterator[Refusal]:
             "reaches a service of the machine without connecting first",
             (
                 Condition(0, (int(socket.AF_UNIX),)),
-                Condition(1, (int(socket.SOCK_DGRAM),), SOCKET_TYPE),
+                Condition(1, CONNECTED, SOCKET_TYPE, among=False),
             ),
         )

@@ -292,7 +292,7 @@ def test_a_workspace_that_was_replaced_is_not_taken_for_the_planned_one(folder: 
         sandbox.confine()
 
 
-def test_what_it_cannot_stop_is_said(folder: Path) -> None:
+def test_what_it_cannot_stop_is_said(folder: Path, outside: Path) -> None:
     make_repository(folder)
     sandbox = landlock(plan_of(folder))
     if sandbox is None:
@@ -303,7 +303,9 @@ def test_what_it_cannot_stop_is_said(folder: Path) -> None:
     assert {"attributes", "protected_paths", "scheduling"} <= set(found.gaps)
     assert "socket_files" not in found.gaps
     assert ("signals" in found.gaps) == (version() < SCOPED)
-    # It is true: the gap is not a precaution.
+    # They are true, not precautions.
+    assert shell(sandbox, f"stat -c %s {outside}/secret").out == "13\n"
+    assert shell(sandbox, f"chmod 600 {outside}/secret").code == 0
     assert shell(sandbox, "echo x > .git/hooks/pre-commit").code == 0
 
 

@@ -127,7 +127,8 @@ class ControlGroup(TaskGroup):
             os.close(descriptor)
         self.descriptors = ()
         for pause in (*REMOVE_PAUSES, 0.0):
-            for folder in tuple(self._all_folders()):
+            # Its own by name as well: without a free descriptor no folder can be listed.
+            for folder in (*self._all_folders(), *self._folders):
                 with suppress(OSError):
                     folder.rmdir()
             if not any(os.path.lexists(folder) for folder in self._folders):

@@ -63,12 +63,19 @@ class OwnFolders:
         inside = Path(self.translate(str(empty)))
         place = place if inside == empty else inside
         place.mkdir(mode=0o700)
+        # A start that fails leaves it empty, and that goes without a free descriptor too.
+        stack.callback(_remove_empty, place)
         if account.drop:
             os.chown(place, account.uid, account.gid)
         if inside == empty:
             self.paths += (place,)
             stack.callback(_open_up, place)
         self._seen[empty] = place
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _open_up(folder: Path) -> None:
