@@ -13,6 +13,7 @@ NAMES = (
     "stream_parsing",
     "text_throughput",
     "streamed_output",
+    "command_overhead",
     "sandboxed_command",
 )
 

@@ -50,8 +50,9 @@ class Child:
         folders = () if self._task_group is None else self._task_group.directories
         GUARD.hold(self._pid, folders)
         hold_start(self._pid)
-        self._descendants = Descendants(self._pid, started.cookie) if adopt_orphans() else None
-        self._group = ProcessGroup(self._pid)
+        adopts = adopt_orphans()
+        self._descendants = Descendants(self._pid, started.cookie) if adopts else None
+        self._group = None if adopts else ProcessGroup(self._pid)
         self._reaped = False
         self.status = ExitFact()
         self.by_us = False
@@ -95,9 +96,10 @@ class Child:
 
     def living(self) -> Mapping[int, ProcessStat]:
         """Return the living processes of the run, the started one not counted."""
+        found: dict[int, ProcessStat] = {}
         if self._descendants is not None:
             found = self._descendants.living()
-        else:
+        elif self._group is not None:
             found = _stats(self._group.members())
         if self._task_group is not None:
             found |= _stats(self._task_group.members())
