@@ -33,10 +33,10 @@ def left():
     return sorted(os.listdir("/proc/self/fd")), groups, scratch
 
 before = left()
-used = len(before[0]) - 1
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-for more in range(1, 40):
-    resource.setrlimit(resource.RLIMIT_NOFILE, (used + more, hard))
+# The limit is on the number of a descriptor, so it starts above the standard ones.
+for limit in range(3, 30):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
     try:
         confinement = sandbox.confine()
     except CouldNotRun:
@@ -46,7 +46,7 @@ for more in range(1, 40):
         print("made")
     resource.setrlimit(resource.RLIMIT_NOFILE, (1000, hard))
     if left() != before:
-        print("left", more, left(), before)
+        print("left", limit, left(), before)
         break
 """
 
