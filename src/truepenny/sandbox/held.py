@@ -4,6 +4,7 @@ point checked, nothing behind a symbolic link.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -124,7 +125,7 @@ class _Made:
             else:
                 point = open_place(relative, place.descriptor)
         except (OSError, NotAPlace) as error:
-            raise _failed(f"nothing can be mounted at {path}: {reason(error)}") from error
+            raise _failed(f"nothing can be mounted at {path}: {reason(error)}", error) from error
         kind = point.is_folder
         point.close()
         if kind != folder:
@@ -143,7 +144,7 @@ class _Made:
         except FileNotFoundError:
             return None
         except (OSError, NotAPlace) as error:
-            raise _failed(f"{path} cannot be hidden: {reason(error)}") from error
+            raise _failed(f"{path} cannot be hidden: {reason(error)}", error) from error
         seen.close()
         return HeldMask(path, seen.is_folder)
 
@@ -169,16 +170,20 @@ def _source(mount: Mount, known: Identities, made: _Made, stack: ExitStack) -> P
         made.point(mount.destination, is_folder_name(mount.destination))
         place = open_place(source)
     except (OSError, NotAPlace) as error:
-        raise _failed(f"{source} cannot be mounted ({mount.reason}): {reason(error)}") from error
+        raise _failed(
+            f"{source} cannot be mounted ({mount.reason}): {reason(error)}", error
+        ) from error
     stack.callback(place.close)
     if known.get(source, place.identity) != place.identity:
         raise _failed(f"{source} was replaced by another folder since the plan was made")
     return place
 
 
-def _failed(message: str) -> CouldNotRun:
-    return CouldNotRun(
-        message,
-        where="sandbox",
-        remedy="Put it back as it was; symbolic links are not followed where a sandbox is made.",
-    )
+SHORT = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+
+
+def _failed(message: str, error: OSError | NotAPlace | None = None) -> CouldNotRun:
+    remedy = "Put it back as it was; symbolic links are not followed where a sandbox is made."
+    if isinstance(error, OSError) and error.errno in SHORT:
+        remedy = "End something else, or raise the limit of open files."
+    return CouldNotRun(message, where="sandbox", remedy=remedy)

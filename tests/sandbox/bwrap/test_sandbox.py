@@ -21,8 +21,12 @@ from tests.sandbox.inside import (
     start,
 )
 from truepenny.errors import CouldNotRun
+from truepenny.sandbox.bwrap.program import BwrapProgram
+from truepenny.sandbox.bwrap.sandbox import BwrapSandbox, contained
 from truepenny.sandbox.confinement import Refused
+from truepenny.sandbox.level import Level, LimitLayout
 from truepenny.sandbox.plan import Mode, Mount
+from truepenny.sandbox.probe import working_bwrap
 
 
 @pytest.fixture
@@ -263,6 +267,41 @@ def test_a_source_that_is_swapped_after_the_check_is_not_mounted(folder: Path) -
     assert done.returncode != 0
     assert b"/data/passwd" not in done.stdout
     assert verdict is None or verdict.why is Refused.SANDBOX
+
+
+def test_a_bubblewrap_that_mounts_by_name_holds_as_well_and_says_what_it_cannot(
+    folder: Path,
+) -> None:
+    make_repository(folder)
+    plan = plan_of(folder)
+    _, program = working_bwrap(plan.account)
+    if program is None:
+        assert bwrap(plan) is None
+        return
+    sandbox = BwrapSandbox(plan, replace(program, binds_descriptors=False))
+    assert "late_swap" in sandbox.containment.gaps
+    assert shell(sandbox, "ls /proc/self/fd").out.split() == ["0", "1", "2", "3"]
+    assert shell(sandbox, "echo x >.git/config").code != 0
+    assert shell(sandbox, "echo x >file && exit 7").code == 7
+
+
+@pytest.mark.parametrize(
+    ("version", "points", "gaps"),
+    [
+        ((0, 8, 0), True, ("late_link",)),
+        ((), True, ("late_link",)),
+        ((0, 12, 0), True, ()),
+        ((0, 8, 0), False, ()),
+    ],
+)
+def test_a_known_fault_is_a_gap_where_it_matters(
+    folder: Path, version: tuple[int, ...], points: bool, gaps: tuple[str, ...]
+) -> None:
+    if points:
+        make_repository(folder)
+    program = BwrapProgram("/usr/bin/bwrap", version, True, True, True)
+    found = contained(plan_of(folder), program, LimitLayout.CGROUP_V2)
+    assert (found.level, found.gaps) == (Level.BWRAP, gaps)
 
 
 def test_a_mount_point_behind_a_link_is_refused_and_nothing_is_made(folder: Path) -> None:
