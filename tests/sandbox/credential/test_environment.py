@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from truepenny.sandbox.account import account_for
 from truepenny.sandbox.credential.environment import (
     HOME,
     STANDARD_PATH,
@@ -59,6 +60,11 @@ def test_nothing_but_the_list_is_there() -> None:
         "SHELLOPTS": "pipefail",
     }
     assert list(made)[-1] == "SHELLOPTS"
+
+
+def test_without_an_account_it_is_that_of_the_folder(tmp_path: Path) -> None:
+    made = clean_environment({}, tmp_path)
+    assert made["USER"] == made["LOGNAME"] == account_for(tmp_path, None).name
 
 
 def test_the_locale_and_the_zone_pass_as_names_and_never_as_files() -> None:

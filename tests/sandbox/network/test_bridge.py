@@ -127,6 +127,43 @@ def test_a_port_that_is_taken_is_reported(tmp_path: Path) -> None:
     assert report.startswith("sandbox: the bridge to the proxy: Address already in use")
 
 
+NO_SECOND_FORK = """
+import importlib.util, os, sys
+spec = importlib.util.spec_from_file_location("bridge", sys.argv[1])
+bridge = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(bridge)
+really, forks = os.fork, []
+def fork():
+    forks.append(1)
+    if len(forks) == int(sys.argv[2]):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+    return really()
+os.fork = fork
+bridge.main(sys.argv[3:])
+"""
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+def test_without_room_for_the_carrier_the_program_is_not_started(
+    tmp_path: Path, failing: int
+) -> None:
+    with reporting() as (read, write):
+        words = [str(tmp_path / "none"), str(free_port()), str(write), "--", "echo", "started"]
+        done = subprocess.run(
+            [
+                *(sys.executable, "-I", "-c", NO_SECOND_FORK, bridge.__file__, str(failing)),
+                *words,
+            ],
+            capture_output=True,
+            pass_fds=[write],
+            timeout=30,
+            check=False,
+        )
+        report = os.read(read, 4096).decode()
+    assert (done.returncode, done.stdout) == (bridge.FAILED, b"")
+    assert report == "sandbox: the bridge to the proxy: Resource temporarily unavailable"
+
+
 async def test_bytes_go_through_and_come_back(tmp_path: Path) -> None:
     async with upstream(tmp_path) as (proxy, path, port):
         data = os.urandom(3_000_000)

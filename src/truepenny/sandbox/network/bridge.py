@@ -16,6 +16,7 @@ from __future__ import annotations
 
 # Below `socket`, which takes longer to load than all the rest of this takes to run.
 import _socket
+import errno
 import os
 import select
 import sys
@@ -77,25 +78,34 @@ def leave_behind(server: _socket.socket, path: str) -> None:
         watched = -1
     child = os.fork()
     if child:
-        os.waitpid(child, 0)
+        _, status = os.waitpid(child, 0)
         if watched >= 0:
             os.close(watched)
+        if status:
+            raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         return
+    code = FAILED
     try:
         os.setsid()  # the program's group is counted and ended; this is not part of it
         if os.fork() == 0:
-            nothing = os.open(os.devnull, os.O_RDWR)
-            for number in range(3):
-                os.dup2(nothing, number)
-            low = 3
-            for number in sorted({server.fileno(), watched} - {-1}):
-                os.closerange(low, number)
-                low = number + 1
-            os.closerange(low, os.sysconf("SC_OPEN_MAX"))
-            os.chdir("/")
-            Bridge(server, path).run(watched, program)
+            carry(server, path, watched, program)
+        code = 0
     finally:
-        os._exit(0)
+        os._exit(code)
+
+
+def carry(server: _socket.socket, path: str, watched: int, program: int) -> None:
+    """Let go of all that is the program's, and carry bytes until it ends."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(nothing, number)
+    low = 3
+    for number in sorted({server.fileno(), watched} - {-1}):
+        os.closerange(low, number)
+        low = number + 1
+    os.closerange(low, os.sysconf("SC_OPEN_MAX"))
+    os.chdir("/")
+    Bridge(server, path).run(watched, program)
 
 
 def accepted(server: _socket.socket) -> int:
