@@ -252,13 +252,30 @@ def test_a_repository_keeps_what_names_programs(folder: Path) -> None:
     git = make_repository(folder)
     make_folder(folder / ".truepenny")
     make_file(git / "config.worktree")
+    make_folder(git / "modules")
     assert added(plan_of(folder))[1:] == [
         (Mode.WRITE, git, False, False),
         (Mode.READ, git / "config", False, True),
-        (Mode.READ, git / "config.worktree", False, True),
         (Mode.READ, git / "hooks", False, True),
+        (Mode.READ, git / "config.worktree", False, True),
+        (Mode.READ, git / "modules", False, True),
         (Mode.READ, folder / ".truepenny", False, True),
     ]
+
+
+def test_what_is_missing_is_held_where_git_works_without_it(folder: Path) -> None:
+    git = make_folder(folder / ".git")
+    assert added(plan_of(folder))[1:] == [
+        (Mode.WRITE, git, False, False),
+        (Mode.READ, git / "config", False, True),
+        (Mode.READ, git / "hooks", False, True),
+    ]
+
+
+def test_a_planted_way_to_other_settings_is_refused(folder: Path) -> None:
+    make_file(make_repository(folder) / "commondir", "../planted\n")
+    with pytest.raises(CouldNotRun, match="sends git to settings elsewhere"):
+        plan_of(folder)
 
 
 def test_a_repository_that_is_elsewhere_keeps_its_pointer(folder: Path) -> None:

@@ -5,7 +5,8 @@ they look at the folder. So a command may commit but not change these two. The f
 mounted onto themselves, because what is a mount point cannot be renamed away.
 
 What this cannot stop: a repository made anew inside the workspace, and `.git/commondir`, a name
-that git follows once it is there and that cannot be held without creating it.
+that git follows once it is there and that cannot be held without creating it. One that is found is
+refused at the next start, so that somebody learns of it.
 """
 
 from __future__ import annotations
@@ -21,8 +22,16 @@ from .place import is_within
 from .plan import Mode, Mount
 
 GIT = ".git"
-GIT_FILES = ("config", "config.worktree")
-GIT_FOLDERS = ("hooks",)
+GIT_NAMES = ("config", "hooks")
+"""git works without them, so each is held even where it has to be made first."""
+
+GIT_MORE = ("config.worktree", "modules")
+"""Held where they are: the settings of a worktree, which are not read unless the first ones say
+so, and those of submodules, which may not be committed to from inside."""
+
+GIT_PLANTED = "commondir"
+"""Belongs to linked worktrees, whose `.git` is a file; in a folder it sends git elsewhere."""
+
 GIT_REASON = "git runs programs that it names, outside as well"
 
 OURS = ".truepenny"
@@ -40,11 +49,14 @@ def guarded_mounts(workspace: Path, code: Iterable[Path]) -> Iterator[Mount]:
     kind = _kind(git)
     if kind == "folder":
         yield _same(git)
-        for name in (*GIT_FILES, *GIT_FOLDERS):
-            there = bool(_kind(git / name))
-            # git works without them, so one that is missing could be planted; only the second
-            # configuration is not read unless the first one, which is held, says so.
-            if there or name != "config.worktree":
+        if _kind(git / GIT_PLANTED):
+            raise CouldNotRun(
+                f"{git / GIT_PLANTED} sends git to settings elsewhere; git does not make it there",
+                where="sandbox",
+                remedy="Look at what it names before you run git here, and remove it.",
+            )
+        for name in (*GIT_NAMES, *GIT_MORE):
+            if _kind(git / name) or name in GIT_NAMES:
                 yield _held(git / name, GIT_REASON)
     elif kind:
         yield _held(git, "it names the folder of the repository")
@@ -59,7 +71,7 @@ def guarded_mounts(workspace: Path, code: Iterable[Path]) -> Iterator[Mount]:
 
 def is_folder_name(path: Path) -> bool:
     """Whether a held path that is not there yet has to become a folder."""
-    return path.name in GIT_FOLDERS
+    return path.name == "hooks"
 
 
 def _kind(path: Path) -> str:

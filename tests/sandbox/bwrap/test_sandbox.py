@@ -382,6 +382,24 @@ def test_what_git_would_run_outside_is_read_only(folder: Path) -> None:
     assert list((git / "hooks").iterdir()) == []
 
 
+def test_git_works_in_a_repository_that_is_held(folder: Path) -> None:
+    who = "-c user.name=Ada -c user.email=ada@example.org"
+    lines = (
+        "git init -q . && echo one >file && git add file",
+        f"git {who} commit -q -m One && git branch other && git switch -q other",
+        f"echo two >file && git {who} commit -q -a -m Two && git stash list && git gc -q",
+    )
+    for line in lines:
+        # A plan for each, as for each call of a tool: from the second on there is a repository.
+        if (sandbox := bwrap(plan_of(folder))) is None:
+            return
+        ended = shell(sandbox, line)
+        assert (ended.code, ended.err) == (0, ""), line
+    assert shell(sandbox, "git log --format=%s").out == "Two\nOne\n"
+    assert shell(sandbox, "git config core.fsmonitor ./planted").code != 0
+    assert not (folder / ".git" / "config.lock").exists()
+
+
 def test_hooks_that_are_missing_cannot_be_planted(folder: Path) -> None:
     git = make_repository(folder)
     (git / "hooks").rmdir()
