@@ -68,8 +68,9 @@ def _bounded(lines: list[str], first: int) -> Diff:
     size = 0
     for line in lines:
         body = line.rstrip("\r\n")
-        if len(body) > DIFF_LINE_CHARS:
-            body = f"{body[:DIFF_LINE_CHARS]} [{len(body) - DIFF_LINE_CHARS} characters more]"
+        more = len(body) - 1 - DIFF_LINE_CHARS  # the mark before it is none of its characters
+        if more > 0:
+            body = f"{body[:-more]} [{more} characters more]"
         ending = "" if line.endswith("\n") else "\n\\ no line break at the end"
         shown = f"{body}{ending}\n"
         size += len(shown.encode("utf-8", "surrogatepass"))

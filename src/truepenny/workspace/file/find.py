@@ -22,7 +22,7 @@ from truepenny.tool.result import Completeness, Facts, Result
 
 from .access import FileAccess
 from .fault import invalid_path
-from .glob import compile_glob
+from .glob import Glob
 from .place import Need, find_place
 from .tree import Found, Walk
 from .work import Stop, looked_up
@@ -89,7 +89,7 @@ class _Hits:
 def find(files: FileAccess, arguments: Mapping[str, Any], clock: Clock, stop: Stop) -> Result:
     """Find; raises FileFault. Blocking: for a thread."""
     try:
-        fits = compile_glob(arguments["pattern"])
+        glob = Glob(arguments["pattern"])
     except ValueError as error:
         raise invalid_path("pattern", str(error)) from None
     limit = arguments.get("limit") or FIND_LIMIT
@@ -100,7 +100,7 @@ def find(files: FileAccess, arguments: Mapping[str, Any], clock: Clock, stop: St
             files, place, bool(arguments.get("include_ignored")), stop,
             lambda: clock.monotonic() > end,
         )  # fmt: skip
-        matching = (found for found in walk if fits.fullmatch(found.path))
+        matching = (found for found in walk if glob.fits(found.path))
         hits = _newest(matching, limit) if order == "mtime" else _first(matching, limit)
     return _result(hits, walk, str(place.path), order, limit)
 
