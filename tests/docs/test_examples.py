@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,9 +16,18 @@ from .shell import Shell
 BLOCKS = [block for page in PAGES for block in examples(page)]
 
 
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A home that the account of commands may enter, as homes are; pytest's own folders are not."""
+    path = Path(tempfile.mkdtemp(prefix="truepenny-docs-"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)
+
+
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block[0].name)
-def test_block(block: list[Example], tmp_path: Path) -> None:
-    with Shell(tmp_path) as shell:
+def test_block(block: list[Example], home: Path) -> None:
+    with Shell(home) as shell:
         for example in block:
             shell.check(example)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -14,9 +14,8 @@ import anyio.to_thread
 from truepenny.errors import StorageFailed
 from truepenny.execute.command import CaptureLimits, Command
 from truepenny.execute.ending import ExitFact
-from truepenny.execute.execution import Execution, StartFailure
+from truepenny.execute.execution import Execution
 from truepenny.execute.process import run
-from truepenny.execute.start import find_program
 from truepenny.sandbox.sandbox import Sandbox
 from truepenny.system.atomic import storage_failed
 from truepenny.system.clock import timestamp
@@ -24,6 +23,7 @@ from truepenny.tool.contract import CallContext
 from truepenny.workspace.file.access import FileAccess
 
 from .folder import RunFolder
+from .interpreter import Interpreter, find_interpreter
 from .log import RunLog
 from .manifest import VERSION, RunOutcome, effective_exit, publish_manifest, run_outcome
 from .provenance import Hashed, Identity, compare, hash_file, hash_inputs, look
@@ -56,7 +56,7 @@ class _Record:
     request: Request
     folder: RunFolder
     started: datetime
-    program: str
+    interpreter: Interpreter
     access: FileAccess
     redacted: tuple[str, ...]
     script: Hashed = field(default_factory=lambda: Hashed(omitted="cancelled"))
@@ -81,9 +81,8 @@ async def make_run(
     began = clock.monotonic()
     learned = learn_values(request.env, context.redactor)
     # By our own PATH, so that no declared variable decides which program the name means.
-    found = find_program(request.interpreter, env.get("PATH", ""))
-    program = request.interpreter if isinstance(found, StartFailure) else found
-    record = _Record(request, folder, clock.now(), program, access, learned)
+    interpreter = find_interpreter(access, request.interpreter, env.get("PATH", os.defpath))
+    record = _Record(request, folder, clock.now(), interpreter, access, learned)
     before = {name: look(access, path) for name, path in request.outputs.items()}
     try:
         log = RunLog({"stdout": folder.stdout, "stderr": folder.stderr}, context.progress, clock)
@@ -99,7 +98,7 @@ async def make_run(
         )
         execution = await run(
             Command(
-                argv=(program, *request.words),
+                argv=(interpreter.program, *request.words),
                 env={**env, **request.env},
                 cwd=request.cwd,
                 timeout=request.timeout,
@@ -168,7 +167,7 @@ def _manifest(
         },
         "interpreter": {
             "name": request.interpreter,
-            "resolvedPath": _real(record.program),
+            "resolvedPath": record.interpreter.real,
             "args": list(request.interpreter_args),
         },
         "argv": [request.interpreter, *request.words],
@@ -191,12 +190,6 @@ def _manifest(
     elif log_problem:
         manifest["failure"] = {"reason": "log", "message": log_problem}
     return manifest
-
-
-def _real(program: str) -> str | None:
-    """Return the file that really runs, None where there is none."""
-    path = Path(program)
-    return str(path.resolve()) if path.is_absolute() else None
 
 
 def _changed(record: _Record) -> bool | None:
