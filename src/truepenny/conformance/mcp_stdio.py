@@ -159,13 +159,15 @@ class McpServer(Adapter):
                     told = True
                     task_status.started(client)
                     await self._stop.wait()
-        except TruepennyError:
-            raise
         except Exception as error:
             # What a dead server's connection raises at its end tells nothing new.
             if not told:
+                first = _first(error)
+                if isinstance(first, TruepennyError):
+                    raise first from error
+                why = str(first) or type(first).__name__
                 raise CouldNotRun(
-                    f"cannot be started as an MCP server: {_first(error)}", where=self._words[0]
+                    f"cannot be started as an MCP server: {why}", where=self._words[0]
                 ) from error
         finally:
             over.set()
@@ -196,9 +198,9 @@ def _nowhere() -> TextIO:
     return open(os.devnull, "w", encoding="utf-8")
 
 
-def _first(error: BaseException) -> str:
-    """Return the first plain message of an error, which groups may wrap."""
+def _first(error: BaseException) -> BaseException:
+    """Return the first of the errors that groups wrap."""
     while isinstance(error, BaseExceptionGroup):
         group: BaseExceptionGroup[BaseException] = error  # pyright: ignore[reportUnknownVariableType]
         error = group.exceptions[0]
-    return str(error) or type(error).__name__
+    return error

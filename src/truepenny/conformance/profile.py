@@ -56,7 +56,10 @@ class Words(_Strict):
     @classmethod
     def _compiles(cls, patterns: Patterns) -> Patterns:
         for pattern in patterns:
-            re.compile(pattern)
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{pattern!r} is no pattern: {error}") from error
         return patterns
 
 

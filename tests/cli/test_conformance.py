@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+from .conftest import Account
+
+SERVER = shlex.join((sys.executable, str(Path(__file__).parents[1] / "conformance" / "server.py")))
+
+
+def test_cases_are_listed_and_run(account: Account, tmp_path: Path) -> None:
+    listed = account.run("conformance", "--list", "--json", "--category", "nul")
+    cases = json.loads(listed.stdout)["cases"]
+    assert {case["category"] for case in cases} == {"nul"}
+    path = tmp_path / "report.json"
+    words = ("--case", "exit-42", "--case", "pipe-first-fails", "--output", str(path))
+    done = account.run("conformance", *words)
+    assert done.returncode == 0, done.stdout
+    assert "CATEGORY" in done.stdout
+    report = json.loads(path.read_text(encoding="utf-8"))
+    assert report["conforms"] is True
+    assert [trial["verdict"] for trial in report["trials"]] == ["passed", "passed"]
+
+
+def test_a_server_that_fails_a_case_ends_with_1(account: Account) -> None:
+    words = ("--case", "exit-42", "--case", "pipe-first-fails", "--server", SERVER)
+    done = account.run("conformance", *words, "--json")
+    assert done.returncode == 1
+    assert [one["verdict"] for one in json.loads(done.stdout)["trials"]] == ["passed", "failed"]
+
+
+def test_what_cannot_be_tried_is_told(account: Account) -> None:
+    assert account.run("conformance", "--server", "true", "--case", "exit-0").returncode == 5
+    assert account.run("conformance", "--tool", "mcp").returncode == 2
+    assert account.run("conformance", "--tool", "native", "--server", "x").returncode == 2
+    assert account.run("conformance", "--server", "'").returncode == 2
+    assert account.run("conformance", "--case", "no-such").returncode == 3
