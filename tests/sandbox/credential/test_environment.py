@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from truepenny.sandbox.account import account_for
+from truepenny.sandbox.credential import names
 from truepenny.sandbox.credential.environment import (
     HOME,
     STANDARD_PATH,
@@ -149,6 +150,26 @@ def test_stripped_keeps_what_is_no_secret() -> None:
         "db_password": "x",
     }
     assert stripped_environment(kept | dropped) == kept
+
+
+SPECIFIED = (
+    *("X_API_KEY", "X_APIKEY", "X_SECRET", "X_SECRET_KEY", "X_TOKEN", "X_PASSWORD"),
+    *("X_PRIVATE_KEY", "X_CREDENTIALS", "NC_PASS", "X_APP_PASSWORD", "PASSWORD_X", "TOKEN_X"),
+    *("SECRET_X", "API_KEY_X", "PRIVATE_KEY_X", "CLAUDE_CODE_OAUTH_TOKEN"),
+)
+
+
+@pytest.mark.parametrize("name", SPECIFIED)
+def test_the_names_of_both_contracts_are_secret(name: str) -> None:
+    assert stripped_environment({name: "x", name.lower(): "x"}) == {}
+
+
+def test_no_name_is_listed_twice() -> None:
+    patterns = (*names.SECRET_PARTS, *names.SECRET_SUFFIXES)
+    for listed in (*names.SECRET_NAMES, *patterns):
+        others = [part for part in names.SECRET_PARTS if part != listed and part in listed]
+        others += [end for end in names.SECRET_SUFFIXES if end != listed and listed.endswith(end)]
+        assert others == [], listed
 
 
 def test_none_is_our_own_environment_and_empty_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,6 +98,7 @@ def test_one_form(text: str, name: str) -> None:
         "example.0x1f",
         "1" * 5000,
         "a" * 64,
+        "ä" * 1_000_000,
         "a." * 127 + "ab",
         "[127.0.0.1]",
         "[::1",

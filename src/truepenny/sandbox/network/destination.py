@@ -18,6 +18,9 @@ from .address import IP
 MOST_NAME = 253
 """Characters of a whole name (RFC 1035)."""
 
+LONGEST_TEXT = 1024
+"""Characters of a host as it is written: room for a whole name in any script, and no more work."""
+
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _PORT = re.compile(r"[1-9][0-9]{0,4}")
 _PART = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")
@@ -54,6 +57,8 @@ def read_host(text: str) -> Host:
     """Read a host; an IPv6 address with or without brackets. Raises BadDestination."""
     if not text:
         raise BadDestination("the host is empty")
+    if len(text) > LONGEST_TEXT:
+        raise BadDestination("the host is too long")
     if any(ord(char) <= 0x20 or ord(char) == 0x7F for char in text):
         raise BadDestination("the host contains a blank or a control character")
     if text.startswith("[") != text.endswith("]"):
