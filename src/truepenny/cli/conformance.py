@@ -104,7 +104,8 @@ def conformance(
         )
         report = _run(suite, subject, cases, folder)
     if output is not None:
-        output.write_text(json_text(report.to_json()) + "\n", encoding="utf-8")
+        text = json_text(report.to_json())
+        output.write_text(f"{text}\n", encoding="utf-8")
     _show(report, as_json, markdown)
     if report.conforms is None:
         raise CouldNotRun("no case that a tool must pass could be run here", where="conformance")
