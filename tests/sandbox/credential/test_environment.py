@@ -91,7 +91,7 @@ def test_path_loses_relative_entries_and_the_workspace(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(workspace / "bin")
     path = (
         f":.:bin:../x:{workspace}/bin:{workspace}:{tmp_path}/link:/usr/bin:{other}"
-        f":{other}/../work/bin:/usr/bin:{workspace}/missing"
+        f":{other}/../{workspace.name}/bin:/usr/bin:{workspace}/missing"
     )
     assert clean_path(path, workspace) == f"/usr/bin:{other}"
 

@@ -79,5 +79,6 @@ def _make_stand_ins(folder: Path, proxy: CredentialProxy, words: tuple[str, ...]
     folder.chmod(0o755)
     for tool in proxy.tools:
         path = folder / check_component(tool, "tool")
-        path.write_text(f'#!/bin/sh\nexec {shlex.join((*words, tool))} "$@"\n', encoding="utf-8")
+        line = f'exec {shlex.join((*words, tool))} "$@"'
+        path.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
         path.chmod(0o755)
