@@ -83,7 +83,10 @@ async def test_no_read_shows_one_in_text_or_facts(tmp_path: Path) -> None:
     outcomes: list[str] = []
     with PracticeCluster(World.load("secrets-everywhere")) as cluster:
         clusters = Clusters.from_kubeconfig(cluster.kubeconfig, env=dict(os.environ))
-        registry, admission = Registry(tools(clusters)), Admission(Policy(autonomy=Autonomy.READ_ONLY))
+        registry, admission = (
+            Registry(tools(clusters)),
+            Admission(Policy(autonomy=Autonomy.READ_ONLY)),
+        )
         context = CallContext("u", "s", "call_1", tmp_path, Redactor())
         room = anyio.CapacityLimiter(3)
 

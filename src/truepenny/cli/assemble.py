@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from truepenny.model.request import Model
     from truepenny.tool.admission import Policy
     from truepenny.tool.invoke import Ask
+    from truepenny.workspace.opening import OpenWorkspace
     from truepenny.workspace.workspace import Workspace
 
 
@@ -28,7 +29,7 @@ def assemble(
     policy: Policy,
     *,
     max_turns: int | None = None,
-    workspace: Workspace | None = None,
+    work: OpenWorkspace | None = None,
     ask: Ask | None = None,
 ) -> Agent:
     """Return an agent over the clusters and the workspace; the caller closes model and session.
@@ -44,7 +45,7 @@ def assemble(
     settings = bench.settings
     return Agent(
         model=model,
-        registry=bench.registry(clusters, workspace),
+        registry=bench.registry(clusters, work.tools if work else ()),
         admission=Admission(policy),
         session=session,
         limits=Limits(
@@ -56,7 +57,7 @@ def assemble(
             effort=settings.model.effort,
         ),
         system_prompt=system_prompt(
-            environment=environment(clusters, workspace),
+            environment=environment(clusters, work.workspace if work else None),
             read_only=policy.autonomy is Autonomy.READ_ONLY,
         ),
         clock=bench.clock,

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truepenny.system.scratch import scratch_folder
-
 from .approve import ask, somebody_is_there
 from .failure import COULD_NOT_RUN, USAGE
 from .interruptible import run as run_interruptible
+from .outputs import outputs
 from .place import Place
 from .terminal import Progress, json_text, plain
-from .work import Work, open_workspace
+from .work import Work, open_work
 from .workbench import Workbench
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ REFUSED = 4
 def call(
     bench: Workbench, reached: Place, name: str, arguments: Mapping[str, Any], work: Work
 ) -> Result:
-    """Call a tool and return its result; scratch files live until the process ends."""
+    """Call a tool and return its result, whose whole output is kept for a while."""
     return run_interruptible(_call, bench, reached, name, arguments, work)
 
 
@@ -49,7 +48,7 @@ async def _call(
         return await ask(tool, arguments, decision)
 
     progress.show(f"{name} …")
-    with scratch_folder("call") as scratch:
+    with outputs(bench) as scratch:
         context = CallContext(
             user=bench.user,
             session="",
@@ -59,12 +58,12 @@ async def _call(
             clock=bench.clock,
             progress=lambda line: progress.show(f"{name}: {line}"),
         )
-        async with open_workspace(bench, work) as workspace:
+        async with open_work(bench, work) as opened:
             done = await invoke(
                 name,
                 arguments,
                 context,
-                bench.registry(reached.clusters, workspace),
+                bench.registry(reached.clusters, opened.tools if opened else ()),
                 Admission(work.policy(bench, human=human)),
                 asking if human else None,
             )

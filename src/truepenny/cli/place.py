@@ -32,13 +32,19 @@ class Place:
 
 @contextmanager
 def place(
-    bench: Workbench, cluster: str | None, demo: str | None, faults: Sequence[str] = ()
+    bench: Workbench,
+    cluster: str | None,
+    demo: str | None,
+    faults: Sequence[str] = (),
+    *,
+    elsewhere: bool = False,
 ) -> Generator[Place]:
     """Open the place that the options name.
 
     The practice cluster is served while the context is open: when `demo` names an incident, or
-    when nothing at all is configured. A kubeconfig that is named and broken is never replaced by
-    practice. Raises ConfigurationError for a cluster that is not there.
+    when nothing at all is configured and the work is not `elsewhere`, in a folder. A kubeconfig
+    that is named and broken is never replaced by practice. Raises ConfigurationError for a cluster
+    that is not there.
     """
     if cluster and demo:
         raise UsageError("give either --cluster or --demo", where="--demo")
@@ -59,6 +65,9 @@ def place(
                 where="KUBECONFIG",
                 remedy="Name a kubeconfig with a context, or unset it to use the practice cluster.",
             )
+        if elsewhere and not faults:
+            yield Place(clusters)
+            return
     with practice(bench, demo, faults) as made:
         yield made
 

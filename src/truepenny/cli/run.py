@@ -20,7 +20,7 @@ from .interruptible import ends
 from .place import Place, place, place_options
 from .standard_input import read_piped
 from .terminal import json_text
-from .work import Work, open_workspace, work_options
+from .work import Work, open_work, work_options
 from .workbench import Workbench
 
 if TYPE_CHECKING:
@@ -85,7 +85,9 @@ def run(
     chosen = bench.model(model)
     if model is None and bench.settings.model.default is None:
         say(f"no model is configured: {chosen.name} answers by rules, without a language model")
-    with place(bench, cluster, demo or begun_at, faults) as reached:
+    work = Work(workspace, autonomy)
+    folder = work.root(bench) is not None
+    with place(bench, cluster, demo or begun_at, faults, elsewhere=folder) as reached:
         if begun_at == "" and reached.scenario:
             raise ConfigurationError(
                 f"{session} was about clusters of yours, and none is configured now",
@@ -94,7 +96,6 @@ def run(
             )
         if reached.notice:
             say(reached.notice)
-        work = Work(workspace, autonomy)
         code = anyio.run(_run, bench, chosen, reached, question, session, max_turns, work, as_json)
     raise Finished(code)
 
@@ -153,7 +154,7 @@ async def _run(
     store = bench.sessions
     opened = await (store.open(session_id) if session_id else store.create(about))
     try:
-        async with open_workspace(bench, work) as workspace:
+        async with open_work(bench, work) as opened_work:
             human = somebody_is_there() and not as_json
             made = assemble(
                 bench,
@@ -162,7 +163,7 @@ async def _run(
                 opened,
                 work.policy(bench, human=human),
                 max_turns=max_turns,
-                workspace=workspace,
+                work=opened_work,
                 ask=ask if human else None,
             )
             async with made as agent:

@@ -105,13 +105,14 @@ def call(
     registry = _registry()
     if registry.get(name) is None:
         raise _unknown(name, registry)
-    if work.root(bench) is None and needs_folder(bench, name):
+    folder = needs_folder(bench, name)
+    if folder and work.root(bench) is None:
         raise UsageError(
             f"{name} works in a folder, and none is bound",
             where="--workspace",
             remedy=f"Name one: truepenny tool call --workspace . {name} …",
         )
-    with place(bench, cluster, demo, faults) as reached:
+    with place(bench, cluster, demo, faults, elsewhere=folder) as reached:
         if reached.notice:
             say(reached.notice)
         result = call_tool(bench, reached, name, given, work)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truepenny.errors import ConfigurationError, UsageError
-from truepenny.system.directories import ensure
 from truepenny.system.scope import UserScope
 
 from .workbench import Workbench
@@ -20,7 +19,7 @@ from .workbench import Workbench
 if TYPE_CHECKING:
     from truepenny.tool.admission import Policy
     from truepenny.tool.registry import Registry
-    from truepenny.workspace.workspace import Workspace
+    from truepenny.workspace.opening import OpenWorkspace
 
 LEVELS = ("read-only", "suggest", "auto-edit", "full-auto")
 
@@ -61,23 +60,28 @@ class Work:
 
 
 @asynccontextmanager
-async def open_workspace(bench: Workbench, work: Work) -> AsyncGenerator[Workspace | None]:
-    """Open the folder with its background runs; they are ended with the context."""
+async def open_work(bench: Workbench, work: Work) -> AsyncGenerator[OpenWorkspace | None]:
+    """Open the folder, if one is bound; behind the context nothing of it runs any more."""
     root = work.root(bench)
     if root is None:
         yield None
         return
-    made = _workspace(bench, root)
-    ensure(made.state)
-    async with made.runs:
-        yield made
+    from truepenny.workspace.opening import open_workspace
+
+    state = state_of(bench, root)
+    async with open_workspace(root, state, bench.env, bench.settings, bench.redactor) as opened:
+        yield opened
 
 
 def every_tool(bench: Workbench) -> Registry:
     """Return all tools there are, to be described and not called: bound to nothing."""
     from truepenny.diagnose.cluster import Clusters
+    from truepenny.workspace import tools
+    from truepenny.workspace.opening import workspace_of
 
-    return bench.registry(Clusters(), _workspace(bench, Path("/nonexistent")))
+    nowhere = Path("/nonexistent")
+    made = workspace_of(nowhere, nowhere, bench.env, bench.settings)
+    return bench.registry(Clusters(), tools(made))
 
 
 def needs_folder(bench: Workbench, name: str) -> bool:
@@ -87,15 +91,10 @@ def needs_folder(bench: Workbench, name: str) -> bool:
     return bench.registry(Clusters()).get(name) is None
 
 
-def _workspace(bench: Workbench, root: Path) -> Workspace:
-    from truepenny.execute.background.runs import BackgroundRuns
-    from truepenny.workspace.workspace import Workspace
-
+def state_of(bench: Workbench, root: Path) -> Path:
+    """Return the folder of ours for what this user's runs in `root` leave."""
     name = sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:NAME_DIGITS]
-    state = UserScope(bench.directories.state / "workspaces").path(bench.user, name)
-    settings = bench.settings
-    runs = BackgroundRuns(state / "background", settings.workspace.background)
-    return Workspace(root, state, bench.env, settings.sandbox, settings.workspace, runs)
+    return UserScope(bench.directories.state / "workspaces").path(bench.user, name)
 
 
 def work_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import pwd
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from truepenny.diagnose.cluster import Clusters
     from truepenny.model.request import Model
     from truepenny.text.redact import Redactor
+    from truepenny.tool.contract import Tool
     from truepenny.tool.registry import Registry
-    from truepenny.workspace.workspace import Workspace
 
 
 class Workbench:
@@ -77,21 +77,18 @@ class Workbench:
 
         return Clusters.from_settings(self.settings, self.env, self.directories)
 
-    def registry(self, clusters: Clusters, workspace: Workspace | None = None) -> Registry:
-        """The tools over the given clusters, and those of a workspace where one is open.
-
-        What runs in a workspace has limits of its own: a script may take hours.
-        """
+    def registry(self, clusters: Clusters, more: Iterable[Tool] = ()) -> Registry:
+        """The tools over the given clusters, and `more`, which keep limits of their own: a script
+        in a workspace may take hours."""
         from truepenny.diagnose import tools
         from truepenny.tool.registry import Registry
-        from truepenny.workspace import tools as workspace_tools
 
         longest = self.settings.run.tool_timeout
         readers = [
             replace(tool, timeout=min(tool.timeout, longest))
             for tool in tools(clusters, max_bytes=self.settings.output.max_bytes)
         ]
-        return Registry([*readers, *(workspace_tools(workspace) if workspace else ())])
+        return Registry([*readers, *more])
 
     def model(self, name: str | None) -> Model:
         """The model of a name; see `truepenny.model.catalog.resolve`."""

@@ -38,6 +38,7 @@ def _header(result: Result, call_id: str) -> Iterator[str]:
         first.append(f"reason {facts.reason}")
     if facts.exit:
         first.extend(_exit(facts))
+    if facts.exit or facts.sandbox != "none":
         first.append(_contained(facts))
     first.append(f"{facts.duration:.2f} s")
     first.append(facts.completeness.state)
@@ -72,7 +73,7 @@ def _exit(facts: Facts) -> Iterator[str]:
 
 
 def _contained(facts: Facts) -> str:
-    words = [f"{name} {value}" for name, value in facts.containment.items()]
+    words = [f"{name} {value}" for name, value in facts.containment.items() if value]
     return f"sandbox {facts.sandbox}" + (f" ({'; '.join(words)})" if words else "")
 
 

@@ -13,6 +13,7 @@ from truepenny.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from truepenny.execute.background.runs import BackgroundRuns
+    from truepenny.sandbox.network.way_out import WayOut
 
 
 @dataclass(slots=True)
@@ -21,7 +22,8 @@ class Workspace:
 
     `root` is absolute and resolved. `state` is a private folder of ours, outside `root`, for
     whatever runs leave (outputs, script runs). `env` is our own environment, from which the clean
-    one of commands is made. `runs` is the registry of background commands of this session.
+    one of commands is made. `runs` is the registry of background commands of this session. `way`
+    is the open way out where the network is `proxy`; without one such a run cannot be held.
     """
 
     root: Path
@@ -30,6 +32,7 @@ class Workspace:
     sandbox_settings: SandboxSettings
     settings: WorkspaceSettings
     runs: BackgroundRuns
+    way: WayOut | None = None
 
     def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the whole environment of a command: clean, with `more` on top."""
@@ -43,6 +46,7 @@ class Workspace:
         Raises ConfigurationError for a setting that cannot be followed, CouldNotRun where nothing
         on this machine can hold a process and the settings do not say `none`.
         """
+        from truepenny.errors import CouldNotRun
         from truepenny.sandbox.account import account_for
         from truepenny.sandbox.choice import open_sandbox
         from truepenny.sandbox.planning import plan_for
@@ -50,4 +54,8 @@ class Workspace:
         settings = self.sandbox_settings
         account = account_for(self.root, settings.account)
         plan = plan_for(profile, self.root, account, settings, mounts=mounts)
-        return open_sandbox(plan, settings.level)
+        if settings.network != "proxy":
+            return open_sandbox(plan, settings.level)
+        if self.way is None:
+            raise CouldNotRun("the way out through the proxy is not open", where="sandbox.network")
+        return self.way.through(open_sandbox(self.way.into(plan), settings.level))

@@ -1,0 +1,69 @@
+"""Opening a workspace for one session: its background runs, its way out, its tool server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from truepenny.config.settings import Settings
+from truepenny.execute.background.runs import BackgroundRuns
+from truepenny.system.directories import ensure
+
+from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from truepenny.text.redact import Redactor
+    from truepenny.tool.contract import Tool
+
+    from .server.on_demand import ServerOnDemand
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWorkspace:
+    """An open workspace. `server` runs the file tools."""
+
+    workspace: Workspace
+    server: ServerOnDemand
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """Every tool over it, in the order models see them."""
+        from . import tools
+
+        return tools(self.workspace, self.server)
+
+
+def workspace_of(root: Path, state: Path, env: Mapping[str, str], settings: Settings) -> Workspace:
+    """Return a workspace that is not open: enough to describe its tools and its sandbox."""
+    runs = BackgroundRuns(state / "background", settings.workspace.background)
+    return Workspace(root, state, env, settings.sandbox, settings.workspace, runs)
+
+
+@asynccontextmanager
+async def open_workspace(
+    root: Path, state: Path, env: Mapping[str, str], settings: Settings, redactor: Redactor
+) -> AsyncGenerator[OpenWorkspace]:
+    """Open it. Behind the context nothing of it runs any more.
+
+    `root` is absolute and resolved; `state` is a folder of ours for this user and root, made if
+    need be. Raises ConfigurationError for an entry of `sandbox.allow_hosts` that is none, and
+    CouldNotRun where the proxy cannot be opened.
+    """
+    from .server.on_demand import server_on_demand
+
+    made = workspace_of(root, ensure(state), env, settings)
+    async with AsyncExitStack() as stack:
+        if settings.sandbox.network == "proxy":
+            from truepenny.sandbox.account import account_for
+            from truepenny.sandbox.network.way_out import way_out
+
+            account = account_for(root, settings.sandbox.account)
+            made.way = await stack.enter_async_context(
+                way_out(settings.sandbox.allow_hosts, account)
+            )
+        await stack.enter_async_context(made.runs)
+        server = await stack.enter_async_context(server_on_demand(made, redactor))
+        yield OpenWorkspace(made, server)
