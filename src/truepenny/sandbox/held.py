@@ -80,8 +80,7 @@ def hold(plan: Plan, known: Identities, stack: ExitStack) -> Held:
             place = _source(mount, known, made, stack)
             if place is None:
                 continue
-        if mount.mode is not Mode.LINK:
-            made.point(mount.destination, place is None or place.is_folder)
+        made.point(mount, place is None or place.is_folder)
         made.add(mount, place)
     masks = tuple(mask for path in plan.masks if (mask := made.mask(path)) is not None)
     return Held(tuple(made.mounts), masks)
@@ -110,13 +109,15 @@ class _Made:
         number = max(found)
         return self.mounts[number].mount, self._places[number]
 
-    def point(self, path: Path, folder: bool) -> None:
+    def point(self, mount: Mount, folder: bool) -> None:
         """Check the place where something is mounted; make it where it is missing and may be."""
+        path = mount.destination
         found = self.below(path)
         if found is None or found[0].mode in (Mode.EMPTY, Mode.DEV):
             return  # In the sandbox's own memory, which nobody else sees.
         over, place = found
-        if place is None:
+        if place is None or mount.mode is Mode.LINK:
+            # A link would not be mounted but made, in what lies there for everybody.
             raise _failed(f"{path} cannot be mounted below {over.destination}")
         relative = path.relative_to(over.destination)
         try:
@@ -166,8 +167,14 @@ def _source(mount: Mount, known: Identities, made: _Made, stack: ExitStack) -> P
         below = made.below(mount.destination)
         if not mount.deny or below is None or below[0].mode is not Mode.WRITE:
             return None
-        # Denied and not there yet: in a writable folder a command could put it there.
-        made.point(mount.destination, is_folder_name(mount.destination))
+        # Denied and not there yet: in a writable folder a command could put it there, unless not
+        # even we could, who have at least its rights.
+        try:
+            made.point(mount, is_folder_name(mount.destination))
+        except CouldNotRun as failed:
+            if _refused(failed.__cause__):
+                return None
+            raise
         place = open_place(source)
     except (OSError, NotAPlace) as error:
         raise _failed(
@@ -177,6 +184,11 @@ def _source(mount: Mount, known: Identities, made: _Made, stack: ExitStack) -> P
     if known.get(source, place.identity) != place.identity:
         raise _failed(f"{source} was replaced by another folder since the plan was made")
     return place
+
+
+def _refused(error: BaseException | None) -> bool:
+    """Whether the file system refused us."""
+    return isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 SHORT = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)

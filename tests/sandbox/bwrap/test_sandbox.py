@@ -326,6 +326,25 @@ def test_a_missing_mount_point_in_the_workspace_is_made_for_the_account(folder: 
         assert list((folder / "a" / "b").iterdir()) == []
 
 
+def test_a_link_is_never_made_in_what_others_see(folder: Path) -> None:
+    mount = Mount(Mode.LINK, folder / "link", "a link", Path("/etc"))
+    if (sandbox := bwrap(plan_of(folder, mounts=[mount]))) is not None:
+        with pytest.raises(CouldNotRun, match="cannot be mounted below"):
+            sandbox.confine()
+    assert not (folder / "link").is_symlink()
+
+
+def test_what_nobody_of_ours_can_make_needs_no_holding(folder: Path) -> None:
+    git = make_folder(folder / ".git")
+    git.chmod(0o555)
+    plan = plan_of(folder)
+    if (sandbox := bwrap(plan)) is not None:
+        assert shell(sandbox, "mkdir .git/hooks").code != 0
+        # Root can make it, for the account, and holds it then.
+        assert (git / "hooks").exists() is plan.account.drop
+    git.chmod(0o755)
+
+
 def test_a_missing_mount_point_where_nothing_can_be_made_is_refused(folder: Path) -> None:
     data = make_folder(folder / "data")
     mount = Mount(Mode.READ, Path("/usr/no/such/place"), "data", data, required=True)

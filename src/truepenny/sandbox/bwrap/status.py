@@ -37,12 +37,6 @@ def verdict(records: bytes, code: int | None, stderr: str) -> NotStarted | None:
     return NotStarted(Refused.SANDBOX, line[:LONGEST_MESSAGE] or f"exit code {code}, no message")
 
 
-def child(records: bytes) -> int | None:
-    """Return the first process inside, as numbered outside; None before it is there."""
-    found = _fields(records).get("child-pid")
-    return found if isinstance(found, int) else None
-
-
 def _fields(records: bytes) -> dict[str, object]:
     found: dict[str, object] = {}
     for line in records.splitlines():
