@@ -116,7 +116,8 @@ GAPS = (
     Gap(
         "attributes",
         "Where it knows a path, it can see a file's size, times and mode, and change those of "
-        "files of its account: Landlock holds contents and names, not attributes.",
+        "files of its account; it can see the numbers of processes and of their descriptors. "
+        "Landlock holds contents and names, not attributes.",
         _landlock,
     ),
     Gap(

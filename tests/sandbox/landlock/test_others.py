@@ -41,7 +41,8 @@ def read(name):
         return file.read(100)
 for name in ("cmdline", "environ", "status", "maps", "mem"):
     refused(name, lambda: read(name))
-refused("fd", lambda: os.listdir("/proc/{pid}/fd"))
+refused("fd", lambda: os.readlink("/proc/{pid}/fd/0"))
+refused("exe", lambda: os.readlink("/proc/{pid}/exe"))
 refused("root", lambda: os.listdir("/proc/{pid}/root/"))
 refused("limits", lambda: resource.prlimit({pid}, resource.RLIMIT_CPU, (1, 1)))
 refused("attach", lambda: raw(101, 16, {pid}, 0, 0))

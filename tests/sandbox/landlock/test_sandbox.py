@@ -70,7 +70,6 @@ OUTSIDE = (
     "ls /home",
     "ls /var",
     "ls /sys",
-    "ls /proc",
     "cat /proc/1/cmdline",
     "cat /proc/self/environ",
     "cat /proc/$$/status",

@@ -23,7 +23,9 @@ DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 
 MACHINE = ("cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "sys", "uptime", "version")
 """Of /proc. The folders of processes cannot be granted one by one, as they come and go, and all of
-them together would show everybody's command lines."""
+them together would show everybody's command lines. Listing them is granted: it shows no more than
+`stat` does, and what lists its own descriptors to close them (Python, before a program that keeps
+some) would otherwise try every number that there could be, which takes many milliseconds."""
 
 MOST_ENTRIES = 4096
 """Rules that may replace one folder; each is a system call at every start."""
@@ -86,11 +88,14 @@ def grants(plan: Plan) -> tuple[Grant | Around, ...]:
         trees = list(_hidden(trees, mask))
     modes = {mount.mode for mount in plan.mounts}
     devices = DEVICES if Mode.DEV in modes else DEVICES[:1]
+    proc = Path("/proc")
     machine = MACHINE if Mode.PROC in modes else ()
+    listed = [Grant(proc, Files.READ_DIR)] if Mode.PROC in modes else []
     return (
         *(tree.grant() for tree in trees),
         *(Grant(Path("/dev", name), DEVICE) for name in devices),
-        *(Grant(Path("/proc", name), READ) for name in machine),
+        *(Grant(proc / name, READ) for name in machine),
+        *listed,
     )
 
 

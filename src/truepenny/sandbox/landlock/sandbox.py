@@ -6,8 +6,9 @@ files by which control groups are joined, stays usable: Landlock judges opening,
 
 What a program notices: paths are those of the machine; /tmp and the home are folders elsewhere
 (TMPDIR, HOME), and the machine's own /tmp is closed; of /proc only what is about the machine can
-be read, nothing about processes, not even its own; there is no /dev/shm and no new terminal; and
-without a network no socket connects, not even to the process itself.
+be read, of processes only the numbers, even of its own; there is no /dev/shm, so no POSIX
+semaphore, and no new terminal; without a network no socket connects, not even to the process
+itself.
 """
 
 from __future__ import annotations
