@@ -8,7 +8,7 @@ between fork and exec, which keeps a start at a few milliseconds.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -75,18 +75,18 @@ class BwrapSandbox(Sandbox):
 
 def contained(plan: Plan, program: BwrapProgram, limits: LimitLayout) -> Containment:
     """Return what is in force around a start."""
-    writable = [mount.destination for mount in plan.mounts if mount.mode is Mode.WRITE]
-    inside = any(
-        path != folder and is_within(path, folder)
-        for path in (*(mount.destination for mount in (*plan.mounts, *plan.sockets)), *plan.masks)
-        for folder in writable
-    )
+    mounts = (*plan.mounts, *plan.sockets)
+    writable = [mount for mount in mounts if mount.mode is Mode.WRITE and mount.source]
+    points = (*(mount.destination for mount in mounts), *plan.masks)
+    sources = [mount.source for mount in mounts if mount.source and mount.mode is not Mode.LINK]
     situation = Situation(
         plan,
         Level.BWRAP,
         limits,
-        swappable=inside and not program.binds_descriptors,
-        linkable=inside and any(fault.name == LINKS for fault in program.faults),
+        swappable=not program.binds_descriptors
+        and _any_below(sources, [mount.source for mount in writable if mount.source]),
+        linkable=any(fault.name == LINKS for fault in program.faults)
+        and _any_below(points, [mount.destination for mount in writable]),
     )
     return Containment(
         level=Level.BWRAP,
@@ -95,6 +95,10 @@ def contained(plan: Plan, program: BwrapProgram, limits: LimitLayout) -> Contain
         network=str(plan.network),
         gaps=gaps(situation),
     )
+
+
+def _any_below(paths: Iterable[Path], folders: Collection[Path]) -> bool:
+    return any(path != folder and is_within(path, folder) for path in paths for folder in folders)
 
 
 def _hand_over(descriptor: int) -> Callable[[Mapping[str, str]], Mapping[str, str]]:
