@@ -27,7 +27,7 @@ from truepenny.sandbox.confinement import NotStarted, Refused
 from truepenny.sandbox.level import Containment, Level
 from truepenny.sandbox.plan import Profile
 from truepenny.sandbox.planning import plan_for
-from truepenny.sandbox.probe import probe_bwrap
+from truepenny.sandbox.probe import probe_bwrap, probe_landlock
 from truepenny.sandbox.sandbox import Sandbox
 from truepenny.system.descendants import children
 
@@ -40,7 +40,7 @@ pytestmark = [
 ]
 
 ESCAPEE = """
-import os, sys, time
+import os, sys
 if os.fork():
     sys.exit(0)
 os.setsid()
@@ -248,8 +248,11 @@ def sandbox(folder: Path, level: Level) -> Sandbox:
 
 def levels(folder: Path) -> list[Level]:
     """What works on this machine; `none` always does."""
-    works = probe_bwrap(account_for(folder, None)).works
-    return [Level.NONE, Level.BWRAP] if works else [Level.NONE]
+    account = account_for(folder, None)
+    found = [
+        probe.level for probe in (probe_bwrap(account), probe_landlock(account)) if probe.works
+    ]
+    return [Level.NONE, *found]
 
 
 @pytest.fixture

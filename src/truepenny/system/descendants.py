@@ -20,8 +20,10 @@ import secrets
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 from .process_identity import ProcessStat, read_stat
 from .reserve import RESERVE
@@ -31,6 +33,10 @@ RUN_VARIABLE = "TRUEPENNY_RUN"
 
 ENVIRON_BYTES = 4 * 1024 * 1024
 """Read of an environment in search of the cookie: the kernel allows a stack's quarter, 2 MiB."""
+
+EXEC_LOOKS, EXEC_SECONDS = 20, 0.0005
+"""Looks at an environment that reads empty, and the pause between them: a process that becomes
+another program has none until that is loaded, a millisecond or so. Few processes have none."""
 
 _PR_SET_CHILD_SUBREAPER = 36
 _PROC = Path("/proc")
@@ -139,10 +145,16 @@ class Descendants:
     def _ours(self, stat: ProcessStat) -> bool:
         if self.leader in (stat.session, stat.group) or self._seen.get(stat.pid) == stat.start:
             return True
-        try:
-            return self._mark in RESERVE.use(lambda: _environment(stat.pid))
-        except OSError:
-            return False
+        for _ in range(EXEC_LOOKS):
+            try:
+                environment = RESERVE.use(lambda: _environment(stat.pid))
+            except OSError:
+                return False
+            if environment or stat.finished:
+                return self._mark in environment
+            # Empty, or amidst becoming another program: then it is not there for a moment.
+            time.sleep(EXEC_SECONDS)
+        return False
 
 
 def _environment(pid: int) -> bytes:
@@ -181,11 +193,18 @@ def _reap_stranger(stat: ProcessStat) -> None:
     """
     if stat.session == os.getsid(0):
         return
-    if not _of_inner_namespace(stat.pid) and any(
-        isinstance(one, subprocess.Popen) and one.pid == stat.pid for one in gc.get_objects()
-    ):
+    if not _of_inner_namespace(stat.pid) and _has_popen(stat.pid):
         return
     _reap(stat.pid)
+
+
+def _has_popen(pid: int) -> bool:
+    """Whether other code waits for it. One that is being made, in another thread, may be its."""
+    return any(
+        issubclass(type(one), subprocess.Popen)
+        and getattr(cast("subprocess.Popen[bytes]", one), "pid", pid) == pid
+        for one in cast("list[object]", gc.get_objects())
+    )
 
 
 def _of_inner_namespace(pid: int) -> bool:

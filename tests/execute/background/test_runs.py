@@ -166,6 +166,50 @@ async def test_an_owner_knows_only_its_own(tmp_path: Path) -> None:
             runs.get("me", "run_none")
 
 
+async def test_only_so_many_ended_runs_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("truepenny.execute.background.runs.KEPT_RUNS", 2)
+    async with BackgroundRuns(tmp_path, 1) as runs:
+        made = []
+        for number in range(4):
+            made.append(runs.start(python(f"print({number})"), owner="me", label=""))
+            await made[-1].ended.wait()
+        assert runs.all("me") == tuple(made[2:])
+        assert len(list(tmp_path.iterdir())) == 4
+        with pytest.raises(UnknownRun):
+            runs.read("me", made[0].id)
+
+
+async def test_a_listener_that_breaks_ends_no_other_run(tmp_path: Path) -> None:
+    def fail(_: BackgroundRun) -> None:
+        raise RuntimeError("listener")
+
+    async with BackgroundRuns(tmp_path, 2, on_end=fail) as runs:
+        long = runs.start(python(LONG), owner="me", label="")
+        short = runs.start(python("pass"), owner="me", label="")
+        await short.ended.wait()
+        assert short.state is State.EXITED
+        assert short.problem == "on_end failed: RuntimeError: listener"
+        assert long.state is State.RUNNING
+
+
+async def test_a_start_that_breaks_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise StorageFailed("Writing failed: No space left on device")
+
+    before = os.listdir("/proc/self/fd")
+    async with BackgroundRuns(tmp_path, 1) as runs:
+        monkeypatch.setattr("truepenny.execute.background.record.Record.write", full)
+        with pytest.raises(StorageFailed):
+            runs.start(python("pass"), owner="me", label="")
+        assert runs.all("me") == ()
+    assert list(tmp_path.iterdir()) == []
+    assert len(os.listdir("/proc/self/fd")) == len(before)
+
+
 async def test_what_cannot_start_has_failed(tmp_path: Path) -> None:
     ended: list[State] = []
     async with BackgroundRuns(tmp_path, 1, on_end=lambda run: ended.append(run.state)) as runs:

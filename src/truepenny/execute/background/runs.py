@@ -37,6 +37,9 @@ from .record import Record, State, read_record
 KEPT_SECONDS = 24 * 3600
 """How long the files of a run stay after its runtime died: a person looks the next morning."""
 
+KEPT_RUNS = 200
+"""Ended runs that are kept with their files while the runtime lives; the oldest go first."""
+
 _NAME = re.compile(r"(run_[0-9a-z]+)\.(?:json|output)")
 
 
@@ -81,7 +84,8 @@ class BackgroundRuns:
     """The registry, used as `async with`: leaving it ends every run and waits for that.
 
     `directory` is private to this user and made where it is missing. `limit` counts living runs
-    of all owners. `on_end` is called once for each run, in the task that drove it.
+    of all owners. `on_end` is called once for each run, in the task that drove it; what it raises
+    is noted in `problem`.
     """
 
     def __init__(
@@ -107,7 +111,10 @@ class BackgroundRuns:
     async def __aenter__(self) -> Self:
         """Open it and sweep what dead runtimes left. Raises StorageFailed."""
         ensure(self.directory)
-        sweep(self.directory, self._clock.now())
+        try:
+            sweep(self.directory, self._clock.now())
+        except OSError as error:
+            raise storage_failed(error, self.directory, "Listing the background runs") from error
         self._tasks = await anyio.create_task_group().__aenter__()
         return self
 
@@ -143,11 +150,16 @@ class BackgroundRuns:
                 f"{living} commands run in the background and no more than {self._limit} may",
                 remedy="Wait for one, stop one, or run this in the foreground.",
             )
-        live = self._prepare(owner, label)
+        self._drop_oldest()
         redactor = command.redactor or Redactor()
-        live.run.label = redactor.text(label).text
-        self._publish(live)
-        running = begin(replace(command, redactor=redactor), live.output.feed)
+        live = self._prepare(owner, redactor.text(label).text)
+        try:
+            self._publish(live)
+            running = begin(replace(command, redactor=redactor), live.output.feed)
+        except BaseException:
+            live.output.close()
+            self._remove(live)
+            raise
         if isinstance(running, StartFailure):
             self._finish(live, State.FAILED, Execution(failure=running))
         else:
@@ -193,6 +205,17 @@ class BackgroundRuns:
             raise storage_failed(error, live.run.path, "Reading the output") from error
         return Reading(text, start, size, size, live.output.cut, live.output.problem, begun)
 
+    def _drop_oldest(self) -> None:
+        ended = [live for live in self._live.values() if live.run.state is not State.RUNNING]
+        for live in ended[: max(0, len(ended) - KEPT_RUNS + 1)]:
+            self._remove(live)
+
+    def _remove(self, live: _Live) -> None:
+        del self._live[live.run.id]
+        for path in (live.run.path, live.run.path.with_suffix(".json")):
+            with suppress(OSError):
+                path.unlink()
+
     def _find(self, owner: str, id: str) -> _Live:
         live = self._live.get(id)
         if live is None or live.run.owner != owner:
@@ -236,8 +259,13 @@ class BackgroundRuns:
         with suppress(CouldNotRun):
             self._publish(live)
         run.ended.set()
-        if self._on_end is not None:
+        if self._on_end is None:
+            return
+        try:
             self._on_end(run)
+        except Exception as error:
+            # A listener that breaks must not end the other runs.
+            run.problem = run.problem or f"on_end failed: {type(error).__name__}: {error}"
 
     def _publish(self, live: _Live) -> None:
         run, execution = live.run, live.run.execution
@@ -261,6 +289,7 @@ def sweep(directory: Path, now: datetime) -> int:
     """Remove runs whose runtime is proven dead and whose files are a day old; return how many.
 
     Only regular files of this user with a readable record and its output; anything else stays.
+    Raises OSError where the directory cannot be listed.
     """
     removed = 0
     for name in sorted(os.listdir(directory)):
