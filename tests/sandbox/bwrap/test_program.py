@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from truepenny.sandbox.bwrap import program as program_module
 from truepenny.sandbox.bwrap.program import FAULTS, LINKS, BwrapProgram, installed
 
 PROGRAM = BwrapProgram("/usr/bin/bwrap", (0, 12, 0), True, True, True)
@@ -32,6 +34,28 @@ def test_an_unknown_version_is_said() -> None:
 
 def test_each_fault_says_what_it_is() -> None:
     assert all(fault.name.startswith("CVE-") and fault.what for fault in FAULTS)
+
+
+@pytest.mark.parametrize(
+    ("line", "version"),
+    [
+        ("bubblewrap 0.11.0", (0, 11, 0)),
+        ("bwrap: error while loading shared libraries: libcap.so.2.48", ()),
+        ("bubblewrap unknown", ()),
+        ("", ()),
+    ],
+)
+def test_a_version_is_read_from_its_own_line_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, version: tuple[int, ...]
+) -> None:
+    fake = tmp_path / "bwrap"
+    fake.write_text(f"#!/bin/sh\necho '{line}'\n", encoding="utf-8")
+    fake.chmod(0o755)
+    monkeypatch.setattr(program_module, "find", lambda name: str(fake))
+    installed.cache_clear()
+    found = installed()
+    installed.cache_clear()
+    assert found == BwrapProgram(str(fake), version, False, False, False)
 
 
 def test_the_installed_one_is_read() -> None:

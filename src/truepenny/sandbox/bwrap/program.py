@@ -60,17 +60,21 @@ class BwrapProgram:
         return f"bubblewrap {version}"
 
 
+_VERSION = re.compile(r"bubblewrap (\d+(?:\.\d+)+)\s*$")
+"""All that it prints: a loader's complaint has numbers too."""
+
+
 @functools.cache
 def installed() -> BwrapProgram | None:
     """Return the one that is installed, or None. Asked once for each process of ours."""
     path = find(NAME)
     if path is None:
         return None
-    version = re.search(r"\d+(?:\.\d+)+", _answer(path, "--version"))
+    version = _VERSION.match(_answer(path, "--version"))
     usage = _answer(path, "--help")
     return BwrapProgram(
         path,
-        tuple(map(int, version[0].split("."))) if version else (),
+        tuple(map(int, version[1].split("."))) if version else (),
         binds_descriptors="--ro-bind-fd" in usage and "--bind-fd" in usage,
         forbids_namespaces="--disable-userns" in usage,
         sizes_folders="--size" in usage,
