@@ -31,6 +31,10 @@ from .start_verdict import failed_inside
 DRAIN_SECONDS = 1.0
 """How long output may still come after the process ended, while another holds its pipe."""
 
+DYING_SECONDS = 0.1
+"""How long a pipe may stay open after the last process of the run was seen: the kernel's part of
+its end takes a few milliseconds."""
+
 READ_BYTES = 64 * 1024
 """One read: the size of a pipe on Linux."""
 
@@ -195,6 +199,10 @@ class Running:
         for stream in tuple(self._unread):
             while self._read_once(self._descriptor(stream), stream):
                 pass
+        # One that is just being killed has let go of its memory, which we know it by, before it
+        # lets go of its files.
+        with anyio.move_on_after(DYING_SECONDS):
+            await self._all_read.wait()
 
     def _descriptor(self, stream: Stream) -> int:
         return self._started.stdout if stream == "stdout" else self._started.stderr
