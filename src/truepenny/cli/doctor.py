@@ -17,6 +17,7 @@ _LOOKS = {
     "warn": ("!", "yellow"),
     "fail": ("✗", "red"),
     "unknown": ("?", "yellow"),
+    "skip": ("-", "dim"),
 }
 
 

@@ -18,6 +18,8 @@ class Level(StrEnum):
     WARN = "warn"
     FAIL = "fail"
     UNKNOWN = "unknown"
+    SKIP = "skip"
+    """There was nothing to look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Checked:
     @property
     def level(self) -> Level:
         """The worst level found; a check that found nothing is unknown."""
-        order = (Level.FAIL, Level.UNKNOWN, Level.WARN, Level.OK)
+        order = (Level.FAIL, Level.UNKNOWN, Level.WARN, Level.OK, Level.SKIP)
         levels = {finding.level for finding in self.findings}
         return next((level for level in order if level in levels), Level.UNKNOWN)
 
@@ -76,6 +78,11 @@ def warn(detail: str, remedy: str) -> list[Finding]:
 def fail(detail: str, remedy: str) -> list[Finding]:
     """Return one finding that stops work."""
     return [Finding(Level.FAIL, detail, remedy)]
+
+
+def skip(detail: str, remedy: str = "") -> list[Finding]:
+    """Return one finding for what does not apply here."""
+    return [Finding(Level.SKIP, detail, remedy)]
 
 
 def unknown(detail: str, remedy: str = "") -> list[Finding]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from .check import Check
 from .clusters import clusters, kubectl
-from .machine import durability, locking, python, sandbox, space, writable
+from .containment import account, bubblewrap, limits, network, sandbox
+from .execution import ripgrep, shell, tool_server
+from .machine import durability, locking, python, space, writable
 from .models import default_model, keys
 from .settings import redaction, settings
 
@@ -20,5 +22,12 @@ CHECKS: tuple[Check, ...] = (
     Check("keys", "configured providers", keys),
     Check("kubectl", "kubectl", kubectl),
     Check("clusters", "clusters", clusters),
-    Check("sandbox", "sandbox", sandbox),
+    Check("sandbox", "what can hold commands", sandbox),
+    Check("bubblewrap", "bubblewrap", bubblewrap),
+    Check("limits", "limits of a run", limits),
+    Check("account", "who commands are", account),
+    Check("shell", "shell", shell),
+    Check("ripgrep", "search", ripgrep),
+    Check("tool_server", "tool server", tool_server),
+    Check("network", "network of commands", network),
 )

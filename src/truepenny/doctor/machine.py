@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
 import sys
@@ -104,12 +103,3 @@ async def locking(around: Surroundings) -> list[Finding]:
         async with Lock(probe, purpose="doctor"):
             findings += ok("taken and released")
     return findings
-
-
-async def sandbox(around: Surroundings) -> list[Finding]:
-    """What contains the processes that tools start."""
-    who = "root" if os.geteuid() == 0 else "your account"
-    detail = f"level none: kubectl runs with the rights of {who}"
-    if os.geteuid() == 0:
-        return warn(detail, "Run as an ordinary user, with a kubeconfig that can only read.")
-    return warn(detail, "Give it a kubeconfig that can only read.")

@@ -36,9 +36,11 @@ class Workspace:
 
     def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the whole environment of a command: clean, with `more` on top."""
+        from truepenny.sandbox.account import account_for
         from truepenny.sandbox.credential.environment import clean_environment
 
-        return clean_environment(self.env, self.root) | dict(more or {})
+        account = account_for(self.root, self.sandbox_settings.account)
+        return clean_environment(self.env, self.root, account=account) | dict(more or {})
 
     def sandbox(self, profile: Profile, mounts: Sequence[Mount] = ()) -> Sandbox:
         """Return the sandbox for one run, with further mounts after the plan's own.
