@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from truepenny.workspace.file import diff as module
 from truepenny.workspace.file.diff import DIFF_BYTES, DIFF_LINE_CHARS, diff
 
 lines = st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=25)
@@ -28,13 +30,16 @@ def patched(before: str, text: str) -> str:
     return "".join(out + old[at:])
 
 
-@given(lines, lines, st.booleans(), st.booleans())
+@pytest.mark.parametrize("steps", [0, 5_000_000])
+@given(one=lines, two=lines, end=st.booleans(), other_end=st.booleans())
 def test_a_diff_turns_the_one_into_the_other(
-    one: list[str], two: list[str], end: bool, other_end: bool
+    steps: int, one: list[str], two: list[str], end: bool, other_end: bool
 ) -> None:
     before = "\n".join(one) + ("\n" if end and one else "")
     after = "\n".join(two) + ("\n" if other_end and two else "")
-    found = diff(before, after)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "COMPARE_STEPS", steps)
+        found = diff(before, after)
     assert patched(before, found.text) == after
     assert (found.first_line is None) == (before == after)
 

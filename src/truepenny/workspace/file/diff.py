@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 DIFF_SOURCE_BYTES = 1024 * 1024
 """Sides above this are not compared (tools spec 2.2)."""
 
+COMPARE_STEPS = 5_000_000
+"""Steps of comparing in the worst case, some half a second: many equal lines make it cubic."""
+
 DIFF_MIDDLE_LINES = 4000
-"""Lines of both sides together, the equal beginning and end apart: comparing is quadratic."""
+"""Lines of both sides together, the equal beginning and end apart, beyond which no diff helps."""
 
 DIFF_LINE_CHARS = 500
 DIFF_BYTES = 32_768
@@ -45,10 +50,7 @@ def diff(before: str, after: str) -> Diff:
     skip = max(0, head - CONTEXT_LINES)
     keep = max(0, tail - CONTEXT_LINES)
     lines: list[str] = []
-    matcher = difflib.SequenceMatcher(
-        None, old[skip : len(old) - keep], new[skip : len(new) - keep], autojunk=False
-    )
-    for group in matcher.get_grouped_opcodes(CONTEXT_LINES):
+    for group in _groups(old[skip : len(old) - keep], new[skip : len(new) - keep]):
         first, last = group[0], group[-1]
         lines.append(
             f"@@ -{_span(first[1] + skip, last[2] + skip)} "
@@ -61,6 +63,34 @@ def diff(before: str, after: str) -> Diff:
             lines += [f"-{line}" for line in old[skip + i1 : skip + i2]]
             lines += [f"+{line}" for line in new[skip + j1 : skip + j2]]
     return _bounded(lines, head + 1)
+
+
+def comparable(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether comparing two lists of lines by `SequenceMatcher` ends soon, whatever they hold."""
+    counts = Counter(new)
+    pairs = sum(times * counts[line] for line, times in Counter(old).items())
+    return pairs * min(len(old), len(new)) <= COMPARE_STEPS
+
+
+_Code = tuple[str, int, int, int, int]
+
+
+def _groups(old: list[str], new: list[str]) -> Iterable[list[_Code]]:
+    """Return what is equal and what is not, near each change; where finding the shortest way
+    would take too long, all between the equal beginning and end counts as changed."""
+    if comparable(old, new):
+        matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+        return matcher.get_grouped_opcodes(CONTEXT_LINES)
+    head = _equal(old, new)
+    tail = _equal(old[:head:-1], new[:head:-1])
+    tail = min(tail, len(old) - head, len(new) - head)
+    end, other = len(old) - tail, len(new) - tail
+    codes = [
+        ("equal", 0, head, 0, head),
+        ("replace", head, end, head, other),
+        ("equal", end, len(old), other, len(new)),
+    ]
+    return [[code for code in codes if code[1] < code[2] or code[3] < code[4]]]
 
 
 def _bounded(lines: list[str], first: int) -> Diff:

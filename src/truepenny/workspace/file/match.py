@@ -13,8 +13,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from .diff import comparable
+
 FOLDED_BYTES = 1024 * 1024
 """Larger texts are only matched exactly (tools spec 2.3): folding goes by character."""
+
+HINT_LINES = 100
+"""Lines of a text that is looked for without its indentation."""
 
 MOST_PLACES = 1000
 """Places that are counted; beyond, the count is a lower bound."""
@@ -27,7 +32,8 @@ _FOLDS = str.maketrans(
         "\u00a0": " ",
     }
 )
-_LINE_END = re.compile(r"[ \t]+(?=\n|\Z)")
+# Never going back, and only from the first blank on: a long run of blanks is passed once.
+_LINE_END = re.compile(r"(?<![ \t])[ \t]++(?=\n|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,7 @@ def spliced(raw: str, old: str, new: str) -> str:
     that `old` and `new` share keeps its own quotes and blanks.
     """
     there, before, after = raw.split("\n"), old.split("\n"), new.split("\n")
-    if len(there) != len(before):
+    if len(there) != len(before) or not comparable(before, after):
         return new
     out: list[str] = []
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
@@ -71,10 +77,13 @@ def spliced(raw: str, old: str, new: str) -> str:
 
 
 def without_indentation(text: str, old: str) -> int | None:
-    """Return the line (from 1) where `old` would be but for indentation, if there is one."""
+    """Return the line (from 1) where `old` would be but for indentation, if there is one.
+
+    Only a hint hangs on it: large texts are not looked through.
+    """
     lines, wanted = [line.strip() for line in text.split("\n")], old.strip("\n").split("\n")
     stripped = [line.strip() for line in wanted]
-    if not any(stripped):
+    if not any(stripped) or len(text) > FOLDED_BYTES or len(wanted) > HINT_LINES:
         return None
     for at in range(len(lines) - len(stripped) + 1):
         if lines[at] == stripped[0] and lines[at : at + len(stripped)] == stripped:
