@@ -214,7 +214,7 @@ class RunSettings(Section):
     timeout: Seconds = Field(default=1800.0, description="Longest run in seconds.")
     tool_timeout: Seconds = Field(default=120.0, description="Longest tool call in seconds.")
     autonomy: Literal["read-only", "suggest", "auto-edit", "full-auto"] = Field(
-        default="auto-edit", description="How much is done without asking a person."
+        default="auto-edit", description="How much is done without asking."
     )
 
 
