@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
@@ -72,15 +73,53 @@ def test_limits_for_each_process_are_not_limits_for_the_run(level: Level) -> Non
     assert set(without) - set(at(level)) == ended
 
 
-def test_every_gap_is_open_somewhere_and_closed_somewhere_else() -> None:
+def situations(level: Level) -> list[Situation]:
+    """Every start that differs in what a gap asks for; flags that a level never has are left."""
     flags = [one.name for one in fields(Situation) if one.type == "bool"]
-    situations = [
-        replace(Situation(replace(PLAN, network=network), level, limits, version), **flagged)
-        for level, network, limits, version in product(Level, Network, LimitLayout, (5, 7))
-        for flagged in ({}, *({flag: True} for flag in flags))
+    plans = [
+        *(replace(PLAN, network=network) for network in Network),
+        replace(PLAN, sockets=(SOCKET,)),
+        replace(PLAN, limits=UNLIMITED),
     ]
+    versions = (5, 7) if level is Level.LANDLOCK else (None,)
+    return [
+        replace(Situation(plan, level, limits, version), **flagged)
+        for plan, limits, version in product(plans, LimitLayout, versions)
+        for flagged in ({}, *({flag: True} for flag in flags))
+        if level is Level.BWRAP or not {"swappable", "linkable"} & set(flagged)
+    ]
+
+
+AT_MOUNTING = ("late_swap", "late_link")
+"""Gaps of making mounts, which only one level does."""
+
+STATES = {(False,): "held", (True,): "open", (False, True): "depends"}
+
+
+def rows() -> list[str]:
+    """Return the rows of the table in docs/containment.md."""
+    found: list[str] = []
     for gap in GAPS:
-        assert {gap.open(one) for one in situations} == {True, False}, gap.word
+        cells = [
+            STATES[tuple(sorted({gap.open(one) for one in situations(level)}))]
+            if level is Level.BWRAP or gap.word not in AT_MOUNTING
+            else "does not arise"
+            for level in Level
+        ]
+        found.append(f"| `{gap.word}` | {' | '.join(cells)} | {gap.meaning} |")
+    return found
+
+
+def test_every_gap_is_open_somewhere_and_closed_somewhere_else() -> None:
+    for gap in GAPS:
+        found = {gap.open(one) for level in Level for one in situations(level)}
+        assert found == {True, False}, gap.word
+
+
+def test_the_documentation_shows_all_of_them_as_they_are() -> None:
+    text = (Path(__file__).parents[2] / "docs/containment.md").read_text(encoding="utf-8")
+    table = text.partition("## What a level cannot stop")[2]
+    assert re.findall(r"^\| `.*\|$", table, re.MULTILINE) == rows()
 
 
 def test_each_word_is_one_and_has_its_sentence() -> None:

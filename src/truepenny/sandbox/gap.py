@@ -92,14 +92,13 @@ GAPS = (
     ),
     Gap(
         "signals",
-        "It can signal other processes of its account: this kernel's Landlock does not stop it.",
-        _unscoped,
+        "It can signal other processes of its account.",
+        lambda at: _bare(at) or _unscoped(at),
     ),
     Gap(
         "protected_paths",
-        "It can change paths that the plan keeps read-only inside a writable folder: Landlock "
-        "cannot take out of a folder what it granted.",
-        lambda at: _landlock(at) and at.unprotected,
+        "It can change paths that the plan keeps read-only inside a writable folder.",
+        lambda at: _bare(at) or (_landlock(at) and at.unprotected),
     ),
     Gap(
         "late_swap",
@@ -116,14 +115,13 @@ GAPS = (
     Gap(
         "attributes",
         "Where it knows a path, it can see a file's size, times and mode, and change those of "
-        "files of its account; it can see the numbers of processes and of their descriptors. "
-        "Landlock holds contents and names, not attributes.",
-        _landlock,
+        "files of its account; it can see the numbers of processes and of their descriptors.",
+        lambda at: _bare(at) or _landlock(at),
     ),
     Gap(
         "scheduling",
         "It can change the priority of other processes of its account.",
-        lambda at: _landlock(at) or _bare(at),
+        lambda at: _bare(at) or _landlock(at),
     ),
     Gap(
         "limits_per_process",
