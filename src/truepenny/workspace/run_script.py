@@ -45,9 +45,6 @@ from .workspace import Workspace
 MARGIN_SECONDS = 60.0
 """Beyond the longest run: ending it, hashing its inputs, sweeping old runs."""
 
-RUNS = "runs"
-"""The folder of all runs below the workspace's state."""
-
 TOLD_OUTPUTS = 16
 """Declared outputs that the text tells one by one; the facts and the manifest have all."""
 
@@ -88,7 +85,7 @@ async def _run(workspace: Workspace, request: Request, context: CallContext) -> 
         sandbox = workspace.sandbox(Profile.COMMAND)
     except (ConfigurationError, CouldNotRun) as error:
         return not_contained(error, line)
-    runs = workspace.state / RUNS
+    runs = workspace.script_runs
     try:
         folder = new_folder(runs, context.clock.now())
         # Whoever is run decides what is in the workspace: we read no more for it than it may.

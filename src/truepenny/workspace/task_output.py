@@ -92,7 +92,7 @@ def _result(run: BackgroundRun, reading: Reading) -> Result:
     if reading.next < reading.size:
         following = f"task_output id={run.id} offset={reading.next}"
     elif offset > 0:
-        following = f"task_output id={run.id} offset=0, or read path={run.path}"
+        following = f"task_output id={run.id} offset=0"
     shown = len(text.splitlines())
     view = View(kept, total, shown, shown, kept < total, following)
     sizes = ByteCounts(total, kept, reading.cut, reading.size - kept, str(run.path))

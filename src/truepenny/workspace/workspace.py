@@ -34,6 +34,11 @@ class Workspace:
     runs: BackgroundRuns
     way: WayOut | None = None
 
+    @property
+    def script_runs(self) -> Path:
+        """The folders of script runs: their logs are redacted, and `read` and `grep` see them."""
+        return self.state / "runs"
+
     def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the whole environment of a command: clean, with `more` on top."""
         from truepenny.sandbox.account import account_for

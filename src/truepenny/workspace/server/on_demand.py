@@ -59,6 +59,11 @@ class ServerOnDemand:
             return not_contained(error)
         return await server.call(tool, arguments, progress)
 
+    @property
+    def script_runs(self) -> Path:
+        """Where the logs of its workspace's scripts are."""
+        return self._workspace.script_runs
+
     async def _alive(self) -> ToolServer:
         async with self._starting:
             if self._server is None or not self._server.alive:
@@ -110,14 +115,15 @@ async def server_on_demand(
 def served(tool: Tool, server: ServerOnDemand, outputs: MakeTool | None = None) -> Tool:
     """Return the tool as it is run by the server.
 
-    Whole outputs of earlier calls lie outside of what the server sees, redacted, in a folder of
-    ours: with `outputs` the tool made by it reads them here.
+    Whole outputs of earlier calls and logs of scripts lie outside of what the server sees,
+    redacted, in folders of ours: with `outputs` the tool made by it reads them here.
     """
 
     async def run(arguments: Mapping[str, Any], context: CallContext) -> Result:
-        path = arguments.get("path", "")
-        if outputs is not None and Path(path).is_relative_to(context.scratch):
-            roots = FileRoots((context.scratch,), (), (), ())
+        path = Path(arguments.get("path", ""))
+        ours = (context.scratch, server.script_runs)
+        if outputs is not None and any(path.is_relative_to(folder) for folder in ours):
+            roots = FileRoots(ours, (), (), ())
             return await outputs(file_access(context.scratch, roots)).run(arguments, context)
         return await server.call(tool.name, arguments, context.progress)
 
