@@ -61,7 +61,15 @@ def test_a_server_that_takes_no_command_is_refused(profile: Profile, tools: dict
 
 @pytest.mark.parametrize(
     "text",
-    ["", "format = 2", "format = 1\ntoool = 'x'", "format = 1\n[words]\nexit_code = ['(']", "="],
+    [
+        "",
+        "format = 2",
+        "format = 1\ntoool = 'x'",
+        "format = 1\n[words]\nexit_code = ['(']",
+        "format = 1\ndirectory_tool = 'cd'",
+        "=",
+        "format = 1\ndirectory_tool = 'cd'",
+    ],
 )
 def test_a_profile_that_says_something_else_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "profile.toml"

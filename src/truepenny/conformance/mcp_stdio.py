@@ -50,7 +50,7 @@ class McpServer(Adapter):
         if not words:
             raise UsageError("is empty", where="--server", remedy="Give the server's command line.")
         self.name, self.version = words[0], "unknown"
-        self._words, self._env = list(words), dict(env)
+        self._words, self._env = [_absolute(word) for word in words], dict(env)
         self._known, self._profile, self._tool = known, profile, tool
         self._stack = AsyncExitStack()
         self._tasks: TaskGroup | None = None
@@ -85,6 +85,12 @@ class McpServer(Adapter):
         self._doubted = False
         if self._client is None:
             await self._start(work)
+        if self._reading.directory_tool is not None and self._client is not None:
+            assert self._reading.directory is not None, "a profile names the argument beside"
+            # A server that cannot do it shows that in the cases.
+            with anyio.move_on_after(ANSWER_SECONDS), suppress(Exception):
+                folder = {self._reading.directory: str(work)}
+                await self._client.call_tool(self._reading.directory_tool, folder)
 
     async def call(self, command: str, *, timeout: float, work: Path) -> Observed:
         """Call the one tool; a server that dies, or breaks the protocol, is told as such."""
@@ -113,7 +119,7 @@ class McpServer(Adapter):
         elif profile.wrap:
             line = f"{shlex.join(profile.wrap)} {shlex.quote(command)}"
         arguments: dict[str, Any] = {**profile.arguments, profile.command: line}
-        if profile.directory is not None:
+        if profile.directory is not None and profile.directory_tool is None:
             arguments[profile.directory] = str(work)
         if profile.timeout is not None:
             factor = 1000 if profile.unit == "ms" else 1
@@ -191,6 +197,12 @@ class McpServer(Adapter):
         self._stop.set()
         await self._over.wait()
         self._client = self._stop = self._over = None
+
+
+def _absolute(word: str) -> str:
+    """Return a relative path that is there as an absolute one: the server runs elsewhere."""
+    path = Path(word)
+    return str(path.absolute()) if os.sep in word and path.exists() else word
 
 
 def _nowhere() -> TextIO:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from truepenny.errors import ConfigurationError
 
@@ -90,6 +90,8 @@ class Profile(_Strict):
     wrap: tuple[str, ...] = ()
     """Words before the line where the tool takes no shell line itself."""
     directory: str | None = None
+    directory_tool: str | None = None
+    """Another tool that sets the folder of the calls after it; `directory` is its argument."""
     timeout: str | None = None
     unit: Literal["s", "ms"] | None = None
     environment: dict[str, str] = {}
@@ -102,6 +104,12 @@ class Profile(_Strict):
     words: Words = Words()
     fields: Fields = Fields()
     note: Annotated[str, Field(max_length=400)] = ""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Profile:
+        if self.directory_tool is not None and self.directory is None:
+            raise ValueError("directory_tool needs the name of its argument in directory")
+        return self
 
 
 def profiles() -> dict[str, Profile]:
