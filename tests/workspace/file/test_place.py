@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.exhaustion import exhausted
 from truepenny.workspace.file.fault import FileFault
 from truepenny.workspace.file.place import Need, find_place
 
@@ -176,6 +177,14 @@ def test_no_descriptor_is_left_open(root: Path) -> None:
                 os.close(place.open_file())
         except FileFault:
             pass
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_out_of_descriptors_is_our_own_lack(root: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for free in range(4):
+        with exhausted(free):
+            assert reason(root, "deep/file") == "no_resources"
     assert len(os.listdir("/proc/self/fd")) == before
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -14,7 +15,10 @@ import anyio
 import pytest
 
 from tests.execute.script import alive
+from tests.execute.test_faults import MOST_POINTS, Points, nothing_left
+from tests.exhaustion import exhausted
 from truepenny.errors import CouldNotRun
+from truepenny.tool.codec import encode_result
 from truepenny.tool.outcome import Cause, Leg, Outcome
 from truepenny.tool.result import Result
 from truepenny.workspace.server import client
@@ -210,3 +214,61 @@ def test_a_descriptor_that_is_no_unix_stream_is_refused() -> None:
 
 def test_this_is_version_one() -> None:
     assert PROTOCOL == 1
+
+
+# A quick stand-in for the server, so that it can be started at each point where a call can stop.
+QUICK = """
+import json, socket, sys
+peer = socket.socket(fileno=int(sys.argv[-1])).makefile("rwb")
+def say(message):
+    data = json.dumps(message).encode()
+    peer.write(len(data).to_bytes(4, "big") + data)
+    peer.flush()
+while header := peer.read(4):
+    message = json.loads(peer.read(int.from_bytes(header, "big")))
+    if message["type"] == "hello":
+        say({"type": "ready", "protocol": 1, "tools": ["read"]})
+    elif message["type"] == "call":
+        say({"type": "update", "id": message["id"], "text": "soon"})
+        say({"type": "result", "id": message["id"], "result": RESULT})
+    elif message["type"] == "shutdown":
+        break
+"""
+
+
+async def test_stopped_at_any_point_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("truepenny.execute.child.GRACE_SECONDS", 0.05)
+    result = encode_result(Result(Outcome.SUCCESS))
+    monkeypatch.setattr(
+        client, "BOOT", QUICK.replace("RESULT", f"json.loads({json.dumps(result)!r})")
+    )
+    start = Start(hello(tmp_path), {"PATH": PATH}, python=(sys.executable, "-I", "-S"))
+    heard: list[str] = []
+
+    async def work() -> None:
+        async with open_server(start) as found:
+            done = await found.call("read", {}, heard.append)
+            assert done.outcome is Outcome.SUCCESS
+
+    await work()
+    assert heard == ["soon"]
+    points, number, reached = Points(monkeypatch), 0, True
+    with nothing_left():
+        while reached:
+            number += 1
+            assert number < MOST_POINTS
+            reached, _ = await points.stops_at(number, work)
+    assert number > 10
+
+
+async def test_out_of_descriptors_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
+    start = Start(hello(tmp_path), {"PATH": PATH})
+    async with open_server(start):
+        pass
+    with nothing_left():
+        for free in range(0, 8, 2):
+            with exhausted(free), pytest.raises(CouldNotRun):
+                async with open_server(start):
+                    raise AssertionError("there are no descriptors for it")

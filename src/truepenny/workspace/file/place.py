@@ -22,6 +22,8 @@ from itertools import islice
 from pathlib import Path
 from types import TracebackType
 
+from truepenny.tool.outcome import Outcome
+
 from .access import FileAccess
 from .fault import FileFault, changed, failure, invalid_path, refused_place
 
@@ -159,17 +161,18 @@ def find_place(access: FileAccess, argument: str, need: Need) -> Place:
     lies outside all roots gets one answer whether it exists or not.
     """
     _check(argument)
-    walk = _Walk(access, argument, need)
-    try:
-        return walk.go()
-    except BaseException:
-        walk.held.close()
-        raise
+    with ExitStack() as held:
+        try:
+            place = _Walk(access, argument, need, held).go()
+        except OSError as error:
+            raise failure(error, Path(argument), "Opening") from error
+        place.held = held.pop_all()
+    return place
 
 
 class _Walk:
-    def __init__(self, access: FileAccess, argument: str, need: Need) -> None:
-        self.held = ExitStack()
+    def __init__(self, access: FileAccess, argument: str, need: Need, held: ExitStack) -> None:
+        self._held = held
         self._access = access
         self._argument = argument
         self._need = need
@@ -186,7 +189,9 @@ class _Walk:
             except FileNotFoundError:
                 return self._absent(name)
             except OSError as error:
-                raise self._hidden(name, failure(error, self._at(name), "Opening")) from error
+                fault = failure(error, self._at(name), "Opening")
+                ours = fault.outcome is Outcome.INTERNAL_ERROR  # it says nothing about the path
+                raise (fault if ours else self._hidden(name, fault)) from error
             self._hold(node)
             found = os.fstat(node)
             if stat.S_ISLNK(found.st_mode):
@@ -239,15 +244,13 @@ class _Walk:
             raise invalid_path("not_a_directory", f"there is no directory {path}", hint)
         names = (name, *rest)
         parent, linked = self._directories[-1], self._links > 0
-        return Place(
-            path, names[-1], parent, missing=names[:-1], linked=linked, held=self.held
-        )  # fmt: skip
+        return Place(path, names[-1], parent, missing=names[:-1], linked=linked)
 
     def _end(self, node: int, parent: int) -> Place:
         path = Path("/", *self._names)
         self._allow(path, self._need)
         name, linked = self._names[-1] if self._names else "", self._links > 0
-        return Place(path, name, parent, node, os.fstat(node), linked=linked, held=self.held)
+        return Place(path, name, parent, node, os.fstat(node), linked=linked)
 
     def _allow(self, path: Path, need: Need) -> None:
         level = self._access.level(path)
@@ -295,7 +298,7 @@ class _Walk:
         return Path("/", *self._names, name)
 
     def _hold(self, descriptor: int) -> int:
-        self.held.callback(os.close, descriptor)
+        self._held.callback(os.close, descriptor)
         return descriptor
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from .access import FileAccess
@@ -77,8 +76,13 @@ class Walk:
         self.skipped = Skipped()
         self.seen = 0
         self.complete = True
-        self._files = files
         self._root = place
+        # What is below one of these is never come to.
+        self._denied = {
+            str(path.relative_to(place.path))
+            for path in files.roots.hidden
+            if path.is_relative_to(place.path)
+        }
         self._ignored = include_ignored
         self._stop = stop
         self._late = late
@@ -116,7 +120,7 @@ class Walk:
         self.seen += 1
         if self.seen % CHECK_EVERY == 0 and not self._go_on():
             return
-        if self._files.level(Path(self._root.path, path)) not in ("read", "write"):
+        if path in self._denied:
             self.skipped.add("denied", path)
             return
         is_directory = entry.is_dir(follow_symlinks=False)

@@ -266,7 +266,13 @@ async def open_server(start: Start, *, ids: Ids | None = None) -> AsyncGenerator
 
     Whatever the context leaves by, the process and all that came of it have ended behind it.
     """
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    except OSError as error:
+        raise CouldNotRun(
+            f"there is no socket for the tool server: {error.strerror}",
+            remedy="Raise the limit of open files (ulimit -n), or end what holds so many.",
+        ) from error
     channel = Channel(ours)
     containment = start.sandbox.containment if start.sandbox else Containment()
     server = ToolServer(channel, containment, ids or RandomIds())
