@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import socket
 import sys
@@ -17,7 +16,7 @@ from truepenny.execute.command import CaptureLimits, Command
 from truepenny.execute.ending import ByteCounts, Cause, ExitFact, Outcome
 from truepenny.execute.execution import StartFault
 from truepenny.execute.outcome import classify
-from truepenny.execute.process import DRAIN_SECONDS, run
+from truepenny.execute.process import DRAIN_SECONDS, Running, begin, run
 from truepenny.text.bound import Limits
 from truepenny.text.redact import Redactor
 
@@ -145,18 +144,14 @@ async def test_without_orphans_handed_to_us_the_session_is_still_ended(
     assert not alive(int(done.stdout.text))
 
 
-async def test_a_signal_that_comes_too_late_is_not_the_cause() -> None:
-    # It has ended when the listener returns, long after the limit.
-    def wait(_: str, text: str) -> None:
-        handle = os.pidfd_open(int(text))
-        assert select.select([handle], [], [], 10)[0]
-        os.close(handle)
-
-    done = await run(
-        python("import os, time; os.write(1, b'%d' % os.getpid()); time.sleep(0.3)", timeout=0.1),
-        on_output=wait,
-    )
-    assert (done.exit.observed, done.cause) == (0, None)
+async def test_a_stop_that_comes_too_late_is_not_the_cause() -> None:
+    running = begin(python("raise SystemExit(4)"))
+    assert isinstance(running, Running)
+    os.waitid(os.P_PID, running.pid, os.WEXITED | os.WNOWAIT)
+    running.stop()
+    done = await running.supervise()
+    assert (done.exit.observed, done.cause) == (4, None)
+    assert not running.stopped
 
 
 async def test_cancelling_ends_the_group_before_it_propagates() -> None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from truepenny.system import descendants
 from truepenny.system.descendants import (
     RUN_VARIABLE,
     Descendants,
@@ -100,26 +101,46 @@ def test_another_run_takes_it_not_for_its_own() -> None:
         end(Descendants(child.pid, cookie), pid)
 
 
-def test_one_that_was_seen_below_its_parent_needs_no_cookie() -> None:
-    code = """
+SCRUBBED = """
 import os, time
 if os.fork():
+    os.close(1)
     time.sleep(60)
 os.setsid()
 os.write(1, b"%d" % os.getpid())
+told = os.dup(1)  # closed by becoming another program
 os.close(1)
 os.execve("/bin/sleep", ["sleep", "60"], {})
 """
+
+
+def test_one_that_was_seen_below_its_parent_needs_no_cookie() -> None:
     cookie = new_cookie()
-    with started(code, cookie) as child:
-        assert child.stdout is not None
-        pid = int(os.read(child.stdout.fileno(), 20))
+    with started(SCRUBBED, cookie) as child:
+        pid = output(child)
         found = Descendants(child.pid, cookie)
         assert list(found.living()) == [pid]
         child.kill()
         child.wait()
         release_start(child.pid)
+        assert Descendants(child.pid, cookie).living() == {}
         assert list(found.living()) == [pid]
+        end(found, pid)
+
+
+def test_an_environment_that_is_not_there_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    cookie = new_cookie()
+    with started(ESCAPE, cookie) as child:
+        pid = output(child)
+        child.wait()
+        release_start(child.pid)
+        real, looks = descendants._environment, [b"", b""]  # pyright: ignore[reportPrivateUsage]
+        monkeypatch.setattr(
+            descendants, "_environment", lambda pid: looks.pop() if looks else real(pid)
+        )
+        found = Descendants(child.pid, cookie)
+        assert list(found.living()) == [pid]
+        assert looks == []
         end(found, pid)
 
 

@@ -171,7 +171,7 @@ def _read(line: str, execution: Execution, statuses: tuple[int, ...] | None) -> 
     from .stage import stages
 
     found, words = statuses[1:], stages(line)
-    if words is None or len(words) != len(found) or code not in (found[-1], _pipefail(found)):
+    if words is None or len(words) != len(found):
         return execution
     benign = _benign(found, words)
     effective = code
@@ -185,10 +185,6 @@ def _read(line: str, execution: Execution, statuses: tuple[int, ...] | None) -> 
         )
     status = ExitFact(code, effective, execution.exit.signal, found)
     return replace(execution, exit=status, remarks=remarks, excused=benign)
-
-
-def _pipefail(found: tuple[int, ...]) -> int:
-    return next((status for status in reversed(found) if status), 0)
 
 
 def _without(found: tuple[int, ...], benign: tuple[int, ...]) -> tuple[int, ...]:
@@ -213,5 +209,7 @@ def classify_line(
     from .stage import stages
 
     words = stages(line) if execution.exit.observed else None
+    if words is not None and len(words) > 1 and execution.exit.stages is None:
+        words = None  # Whose code it is nobody saw.
     codes = nothing_found(words[-1]) if words else ()
     return classify(execution, markers, no_match_codes=codes, shell=True)

@@ -1,8 +1,7 @@
 """The stages of a shell line's last pipeline: which program each of them runs.
 
 Read from the syntax tree, never guessed from the text: where the tree is not whole, or the line
-does not end in a pipeline or one plain command, there is no answer. What came before the last
-statement of the line is not looked at.
+does not surely end in a pipeline or one plain command, there is no answer.
 """
 
 from __future__ import annotations
@@ -18,14 +17,23 @@ MOST_BYTES = 64 * 1024
 """Of a longer line nothing is read: it is a program, whose last line says little."""
 
 _WORDS = frozenset({"word", "number", "string", "raw_string", "concatenation", "simple_expansion"})
-_PREFIXES = frozenset({"command", "builtin", "exec", "nohup", "time"})
+_ENDING = frozenset({"exit", "return", "exec", "set", "shopt", "kill", "logout"})
+"""Commands after which a shell may end sooner than its text."""
+
+_OPAQUE = frozenset({"trap", "eval", "source", "."})
+"""Commands that run what is not in sight."""
+
+_PREFIXES = frozenset({"command", "builtin", "nohup", "time"})
 """Words before a program that pass its own exit code on."""
 
 
 def stages(line: str) -> tuple[tuple[str, ...], ...] | None:
     """Return the words of each stage, quotes taken off; a stage that is no plain command is `()`.
 
-    None where the line does not end in a pipeline or a plain command.
+    None where the line does not surely end in a pipeline or a plain command: where something
+    before it has stages of its own or is not in sight. After `&&`, `||` or what may end the shell
+    (`set -e`) there is an answer for a pipeline alone, which did run if there are several statuses;
+    of a plain command nobody can tell whether it ran.
     """
     data = line.encode("utf-8", "surrogatepass")
     if len(data) > MOST_BYTES:
@@ -36,14 +44,33 @@ def stages(line: str) -> tuple[tuple[str, ...], ...] | None:
     statements = [node for node in root.children if node.type not in ("comment", "\n", ";")]
     if not statements or not statements[-1].is_named:
         return None  # Nothing, or it ends with `&`: in the background its end is not this one's.
-    node = statements[-1]
+    *before, node = statements
+    chained = False
     while node.type in ("redirected_statement", "list"):
-        node = node.child_by_field_name("body") or node.named_children[-1]
+        if node.type == "list":
+            chained = True
+            before += node.named_children[:-1]
+            node = node.named_children[-1]
+        else:
+            node = node.child_by_field_name("body") or node.named_children[0]
+    names = [_name(one) for one in before]
+    if None in names or not _OPAQUE.isdisjoint(names):
+        return None
     if node.type in ("command", "test_command"):
-        return (_words(node),)
+        sure = not chained and _ENDING.isdisjoint(names)
+        return (_words(node),) if sure else None
     if node.type != "pipeline" or node.named_children[0].type == "negated_command":
         return None
     return tuple(_words(_inner(child)) for child in node.named_children)
+
+
+def _name(node: Node) -> str | None:
+    """Return the program of a statement that has no stages of its own, None for any other."""
+    node = _inner(node)
+    if node.type == "variable_assignment":
+        return ""
+    words = _words(node) if node.type in ("command", "test_command") else ()
+    return words[0] if words else None
 
 
 def _inner(node: Node) -> Node:
