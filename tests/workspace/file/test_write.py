@@ -134,16 +134,31 @@ def test_a_failure_after_the_rename_is_success_with_a_warning(
     assert (tmp_path / "f").read_bytes() == b"new\n"
 
 
-def test_no_permission_is_the_systems_answer(tmp_path: Path) -> None:
-    tmp_path.chmod(0o755)
-    for folder in tmp_path.parents:
+def opened(tmp_path: Path) -> None:
+    """Let everybody come to a folder of pytest's, which is closed to others."""
+    for folder in (tmp_path, *tmp_path.parents):
         if folder.stat().st_uid == os.geteuid() and folder != Path("/"):
             folder.chmod(folder.stat().st_mode | 0o011)
+
+
+def test_no_permission_is_the_systems_answer(tmp_path: Path) -> None:
+    opened(tmp_path)
     kept = tmp_path / "kept"
     kept.mkdir(mode=0o555)
     with without_privilege():
         result = run(kept)
     assert (result.outcome, result.facts.reason) == (Outcome.TARGET_FAILED, "no_permission")
+
+
+def test_a_file_without_the_right_to_write_is_not_replaced(tmp_path: Path) -> None:
+    opened(tmp_path)
+    tmp_path.chmod(0o777)
+    (tmp_path / "f").write_bytes(b"kept")
+    (tmp_path / "f").chmod(0o444)
+    with without_privilege():
+        result = run(tmp_path)
+    assert (result.facts.reason, "0444" in result.text) == ("no_permission", True)
+    assert (tmp_path / "f").read_bytes() == b"kept"
 
 
 def test_one_who_writes_meanwhile_is_not_overwritten(

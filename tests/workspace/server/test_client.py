@@ -229,7 +229,7 @@ while header := peer.read(4):
     if message["type"] == "hello":
         say({"type": "ready", "protocol": 1, "tools": ["read"]})
     elif message["type"] == "call":
-        say({"type": "update", "id": message["id"], "text": "soon"})
+        say({"type": "update", "id": message["id"], "text": "\\x1b[1msoon ghp_" + "a1B2" * 9})
         say({"type": "result", "id": message["id"], "result": RESULT})
     elif message["type"] == "shutdown":
         break
@@ -240,7 +240,7 @@ async def test_stopped_at_any_point_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("truepenny.execute.child.GRACE_SECONDS", 0.05)
-    result = encode_result(Result(Outcome.SUCCESS))
+    result = encode_result(Result(Outcome.SUCCESS, ends_turn=True))
     monkeypatch.setattr(
         client, "BOOT", QUICK.replace("RESULT", f"json.loads({json.dumps(result)!r})")
     )
@@ -250,10 +250,10 @@ async def test_stopped_at_any_point_nothing_is_left(
     async def work() -> None:
         async with open_server(start) as found:
             done = await found.call("read", {}, heard.append)
-            assert done.outcome is Outcome.SUCCESS
+            assert (done.outcome, done.ends_turn) == (Outcome.SUCCESS, False)
 
     await work()
-    assert heard == ["soon"]
+    assert heard == ["soon [REDACTED:github-token]"]
     points, number, reached = Points(monkeypatch), 0, True
     with nothing_left():
         while reached:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from weakref import WeakValueDictionary
 from truepenny.system.atomic import publish_at
 
 from .access import FileAccess
-from .fault import changed, failure
+from .fault import FileFault, changed, failure
 from .place import Need, Place, find_place
 
 NEW_FILE_MODE = 0o666
@@ -62,6 +63,13 @@ def replace(place: Place, data: bytes, seen: os.stat_result | None) -> dict[str,
     FileFault; then nothing was changed but directories that may have been made. Between the last
     look and the rename a process outside may still write: then the rename wins.
     """
+    if seen is not None and not _writable(place):
+        # A rename asks nobody; who took the right to write away meant it all the same.
+        raise FileFault(
+            "no_permission",
+            f"{place.path} may not be written (mode {stat.S_IMODE(seen.st_mode):04o})",
+            "change its mode first if it is meant to change",
+        )
     made = place.make_parents()
 
     def check() -> None:
@@ -92,6 +100,12 @@ def identity(found: os.stat_result | None) -> dict[str, int] | None:
         "mtime_ns": found.st_mtime_ns,
         "mode": found.st_mode & 0o7777,
     }
+
+
+def _writable(place: Place) -> bool:
+    return os.access(
+        place.name, os.W_OK, dir_fd=place.parent, effective_ids=True, follow_symlinks=False
+    )
 
 
 def _now(place: Place) -> os.stat_result | None:

@@ -12,7 +12,7 @@ import socket
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -28,6 +28,7 @@ from truepenny.sandbox.level import Containment
 from truepenny.sandbox.sandbox import Sandbox
 from truepenny.system.ids import Ids, RandomIds
 from truepenny.text.bound import Limits
+from truepenny.text.control import strip_control
 from truepenny.text.redact import Redactor
 from truepenny.tool.codec import decode_result
 from truepenny.tool.outcome import Cause, Leg, Outcome
@@ -46,6 +47,9 @@ SHUTDOWN_SECONDS = 5.0
 
 ABORT_SECONDS = 5.0
 """How long a cancelled call waits for the server's word that it stopped."""
+
+PROGRESS_CHARS = 500
+"""Of one line of progress."""
 
 PACKAGE = Path(truepenny.__file__).parent
 
@@ -86,7 +90,9 @@ class _Pending:
 class ToolServer:
     """A running server. Made by `open_server`; usable from any task until that context ends."""
 
-    def __init__(self, channel: Channel, containment: Containment, ids: Ids) -> None:
+    def __init__(
+        self, channel: Channel, containment: Containment, ids: Ids, redactor: Redactor
+    ) -> None:
         self.tools: tuple[str, ...] = ()
         self.containment = containment
         self.execution: Execution | None = None
@@ -94,6 +100,7 @@ class ToolServer:
         self._channel = channel
         self._codec = protocol.client_codec()
         self._ids = ids
+        self._redactor = redactor
         self._pending: dict[str, _Pending] = {}
         self._ready = anyio.Event()
         self._over = anyio.Event()
@@ -196,7 +203,8 @@ class ToolServer:
                 self._ready.set()
             case Update(ident, text):
                 if pending := self._pending.get(ident):
-                    pending.progress(text)
+                    line = self._redactor.text(strip_control(text)).text
+                    pending.progress(line[:PROGRESS_CHARS])
             case protocol.Outcome(ident, data):
                 pending = self._pending.pop(ident, None)
                 if pending is None:
@@ -213,8 +221,10 @@ class ToolServer:
                 raise ProtocolFault("a message that does not belong here")
 
     def _held(self, result: Result) -> Result:
-        """Return the result with our own word on what holds the server."""
+        """Return the result with our own word on what holds the server. No tool of it ends a turn;
+        nothing from inside may."""
         found = self.containment
+        result = replace(result, ends_turn=False)
         return result.with_facts(sandbox=str(found.level), containment=found.facts())
 
     def _interrupted(self) -> Result:
@@ -275,7 +285,7 @@ async def open_server(start: Start, *, ids: Ids | None = None) -> AsyncGenerator
         ) from error
     channel = Channel(ours)
     containment = start.sandbox.containment if start.sandbox else Containment()
-    server = ToolServer(channel, containment, ids or RandomIds())
+    server = ToolServer(channel, containment, ids or RandomIds(), start.redactor)
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_drive, server, start, theirs)

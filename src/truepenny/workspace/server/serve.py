@@ -1,7 +1,8 @@
 """The server's end: one hello, then calls side by side until the socket closes.
 
 It never starts a sandbox and never touches control groups; what holds it was made around it. It
-redacts with the rules alone: the known secrets stay outside, where each result is redacted again.
+redacts with the rules alone: the known secrets stay outside, where each result is redacted again;
+of one that no rule knows, a cut inside a very long line may leave a part.
 Admission, too, was outside. Nothing of any frame is logged or printed.
 """
 
