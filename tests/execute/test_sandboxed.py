@@ -193,6 +193,7 @@ async def test_memory_is_the_cause_where_the_kernel_says_so(code: int) -> None:
 async def test_a_verdict_turns_a_code_into_a_failed_start() -> None:
     for why, fault in (
         (Refused.SANDBOX, StartFault.SANDBOX),
+        (Refused.DIRECTORY, StartFault.MISSING_DIRECTORY),
         (Refused.MISSING, StartFault.MISSING_PROGRAM),
         (Refused.NOT_EXECUTABLE, StartFault.NOT_EXECUTABLE),
     ):
@@ -299,6 +300,9 @@ async def test_programs_in_each_level_there_is(folder: Path) -> None:
             done = await run(Command(argv, {"PATH": os.defpath}, cwd=folder, sandbox=held))
             assert done.failure is not None
             assert done.failure.fault is fault
+        done = await run(Command(("true",), {"PATH": os.defpath}, cwd=folder / "no", sandbox=held))
+        assert done.failure is not None
+        assert done.failure.fault is StartFault.MISSING_DIRECTORY
 
 
 async def test_nothing_is_left_of_any_level(folder: Path) -> None:

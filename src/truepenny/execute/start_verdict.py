@@ -12,6 +12,7 @@ from .execution import Execution, StartFailure, StartFault
 
 _FAULTS = {
     Refused.SANDBOX: StartFault.SANDBOX,
+    Refused.DIRECTORY: StartFault.MISSING_DIRECTORY,
     Refused.MISSING: StartFault.MISSING_PROGRAM,
     Refused.NOT_EXECUTABLE: StartFault.NOT_EXECUTABLE,
 }
@@ -26,5 +27,8 @@ def failed_inside(command: Command, confinement: Confinement, execution: Executi
     verdict = confinement.verdict(execution.exit.observed, execution.stderr.text)
     if verdict is None:
         return execution
-    failure = StartFailure(_FAULTS[verdict.why], command.argv[0], verdict.message)
+    fault = _FAULTS[verdict.why]
+    directory = fault is StartFault.MISSING_DIRECTORY
+    subject = str(command.cwd) if directory else command.argv[0]
+    failure = StartFailure(fault, subject, verdict.message)
     return replace(execution, failure=failure, exit=ExitFact(), cause=None)

@@ -16,6 +16,8 @@ class Refused(StrEnum):
 
     SANDBOX = "sandbox"
     """The sandbox itself could not be made; the program was never tried."""
+    DIRECTORY = "directory"
+    """The working directory is not there inside."""
     MISSING = "missing"
     NOT_EXECUTABLE = "not_executable"
 

@@ -25,7 +25,7 @@ def test_a_start_ended_by_a_signal_proves_nothing(records: bytes) -> None:
         ("execvp x: Permission denied", Refused.NOT_EXECUTABLE),
         ("execvp x: Exec format error", Refused.NOT_EXECUTABLE),
         ("Can't find source path /x: No such file or directory", Refused.SANDBOX),
-        ("Can't chdir to /x: No such file or directory", Refused.SANDBOX),
+        ("Can't chdir to /x: No such file or directory", Refused.DIRECTORY),
         ("setting up uid map: Permission denied", Refused.SANDBOX),
     ],
 )

@@ -13,6 +13,7 @@ from truepenny.sandbox.confinement import NotStarted, Refused
 
 PREFIX = "bwrap: "
 EXEC = f"{PREFIX}execvp "
+CHDIR = f"{PREFIX}Can't chdir to "
 MISSING = ": No such file or directory"
 
 LONGEST_MESSAGE = 500
@@ -33,6 +34,9 @@ def verdict(records: bytes, code: int | None, stderr: str) -> NotStarted | None:
     if line is not None:
         why = Refused.MISSING if line.endswith(MISSING) else Refused.NOT_EXECUTABLE
         return NotStarted(why, line.removeprefix(EXEC)[:LONGEST_MESSAGE])
+    line = next((line for line in lines if line.startswith(CHDIR)), None)
+    if line is not None:
+        return NotStarted(Refused.DIRECTORY, line.removeprefix(PREFIX)[:LONGEST_MESSAGE])
     line = next((line for line in lines if line.startswith(PREFIX)), None) or next(iter(lines), "")
     return NotStarted(Refused.SANDBOX, line[:LONGEST_MESSAGE] or f"exit code {code}, no message")
 
