@@ -21,7 +21,10 @@ from truepenny.execute.execution import Execution, StartFault
 from truepenny.execute.process import run
 from truepenny.execute.shell import line_command, run_line
 from truepenny.system.clock import SystemClock
-from truepenny.system.descendants import children
+from truepenny.system.descendants import (
+    _STARTS,  # pyright: ignore[reportPrivateUsage]
+    children,
+)
 from truepenny.text.bound import Limits
 
 from .script import alive, python
@@ -53,7 +56,9 @@ def _comm(thread: str) -> str:
 def nothing_left() -> Iterator[None]:
     """Fail where a descriptor or a child is there afterwards that was not before."""
     descriptors, below = len(os.listdir("/proc/self/fd")), set(children(os.getpid()))
+    known = set(_STARTS)
     yield
+    assert known >= _STARTS
     assert len(os.listdir("/proc/self/fd")) == descriptors
     assert set(children(os.getpid())) <= below
 
