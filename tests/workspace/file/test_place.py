@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import pytest
 from tests.exhaustion import exhausted
 from truepenny.workspace.file.fault import FileFault
 from truepenny.workspace.file.place import Need, find_place
+from truepenny.workspace.file.write import write
 
 from .world import access
 
@@ -188,8 +192,9 @@ def test_out_of_descriptors_is_our_own_lack(root: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_a_directory_that_flips_to_a_link_never_lets_out(root: Path) -> None:
-    """One thread swaps `d` between a folder and a link to the outside; no read gets out."""
+@contextmanager
+def flipping(root: Path) -> Iterator[Path]:
+    """Swap `d` between a folder and a link to a folder outside, which is yielded, all the time."""
     outside, folder, link = root.parent / "out", root / "folder", root / "link"
     outside.mkdir()
     (outside / "f").write_bytes(b"outside")
@@ -199,17 +204,29 @@ def test_a_directory_that_flips_to_a_link_never_lets_out(root: Path) -> None:
     spot, done = root / "d", threading.Event()
 
     def flip() -> None:
+        aside = count()
         while not done.is_set():
-            os.rename(folder, spot)
-            os.rename(spot, folder)
-            os.rename(link, spot)
-            os.rename(spot, link)
+            for thing in (folder, link):
+                try:
+                    os.rename(thing, spot)
+                except OSError:  # a writer made a folder of that name: put it away
+                    os.rename(spot, root / f"made{next(aside)}")
+                else:
+                    os.rename(spot, thing)
 
-    flipping = threading.Thread(target=flip)
-    flipping.start()
-    seen: dict[str, int] = {}
+    thread = threading.Thread(target=flip)
+    thread.start()
     try:
-        for _ in range(3000):
+        yield outside
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_a_directory_that_flips_to_a_link_never_lets_a_read_out(root: Path) -> None:
+    seen: dict[str, int] = {}
+    with flipping(root):
+        for _ in range(2000):
             try:
                 with find_place(access(root), "d/f", Need.READ) as place:
                     handle = place.open_file()
@@ -218,9 +235,24 @@ def test_a_directory_that_flips_to_a_link_never_lets_out(root: Path) -> None:
             except FileFault as fault:
                 word = fault.reason
             seen[word] = seen.get(word, 0) + 1
-    finally:
-        done.set()
-        flipping.join()
-    assert "outside" not in seen
     assert set(seen) <= {"inside", "outside_roots", "not_found", "changed_meanwhile"}
+    assert len(seen) > 1, "nothing was swapped meanwhile: the test proved nothing"
+
+
+def test_a_directory_that_flips_to_a_link_never_lets_a_write_out(root: Path) -> None:
+    """What is written is in the folder, or refused; names that a swap hides are made inside."""
+    seen: set[str] = set()
+    with flipping(root) as outside:
+        for number in range(3000):
+            if number > 60 and len(seen) > 1:
+                break
+            for path in (f"d/new{number}", f"d/deep{number}/new", "d/f"):
+                try:
+                    write(access(root), {"path": path, "content": "inside"})
+                    seen.add("written")
+                except FileFault as fault:
+                    seen.add(fault.reason)
+        found = {entry.name: entry.read_bytes() for entry in outside.iterdir()}
+    assert found == {"f": b"outside"}
+    assert "written" in seen
     assert len(seen) > 1, "nothing was swapped meanwhile: the test proved nothing"
