@@ -79,8 +79,8 @@ async def test_probes_run_at_once_and_a_hung_one_holds_up_no_other(
     assert entries["well"]["probe_status"] == "ok"
     assert entries["well"]["server_version"] == "v1.37.1"
     for name in ("hung", "hung2"):
-        assert entries[name]["reachable"] is False
-        assert entries[name]["probe_reason"] == "transport"
+        assert entries[name]["reachable"] is None
+        assert entries[name]["probe_reason"] == "timeout"
     assert entries["broken"]["reachable"] is None
     assert result.facts.completeness.state == "partial"
 
