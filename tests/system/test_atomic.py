@@ -11,7 +11,7 @@ import pytest
 
 from truepenny.errors import StorageFailed
 from truepenny.system import atomic
-from truepenny.system.atomic import publish, storage_failed
+from truepenny.system.atomic import publish, publish_at, storage_failed
 
 
 def test_a_new_file_is_private_and_durable(tmp_path: Path) -> None:
@@ -129,3 +129,37 @@ def test_a_directory_that_cannot_be_synced_is_a_fact(
     assert not done.durable
     assert done.warning
     assert (tmp_path / "a").read_bytes() == b"x"
+
+
+def test_in_an_open_directory_no_link_is_followed_and_a_last_look_can_stop_it(
+    tmp_path: Path,
+) -> None:
+    def changed() -> None:
+        raise ValueError("changed meanwhile")
+
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "old").write_bytes(b"old")
+    directory = os.open(tmp_path, os.O_RDONLY)
+    try:
+        assert publish_at(directory, "new", b"x", created=0o640) == ""
+        with pytest.raises(OSError, match="symbolic links"):
+            publish_at(directory, "link", b"x")
+        with pytest.raises(ValueError, match="meanwhile"):
+            publish_at(directory, "old", b"new", before=changed)
+    finally:
+        os.close(directory)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640 & ~_umask()
+    assert (tmp_path / "old").read_bytes() == b"old"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["link", "new", "old"]
+
+
+def test_the_longest_name_has_a_temporary_one(tmp_path: Path) -> None:
+    name = "\u20ac" * 85  # 255 bytes
+    publish(tmp_path / name, b"x")
+    assert (tmp_path / name).read_bytes() == b"x"
+
+
+def _umask() -> int:
+    found = os.umask(0)
+    os.umask(found)
+    return found

@@ -15,7 +15,7 @@ import difflib
 import errno
 import os
 import stat
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
@@ -322,7 +322,8 @@ def _give_to_owner(parent: int, made: int) -> None:
     owner = os.fstat(parent)
     handle = os.open(".", _LISTING, dir_fd=made)
     try:
-        os.fchown(handle, owner.st_uid, owner.st_gid)
+        with suppress(PermissionError):  # root without the right to: it stays ours
+            os.fchown(handle, owner.st_uid, owner.st_gid)
     finally:
         os.close(handle)
 
