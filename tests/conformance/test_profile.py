@@ -66,7 +66,6 @@ def test_a_server_that_takes_no_command_is_refused(profile: Profile, tools: dict
         "format = 2",
         "format = 1\ntoool = 'x'",
         "format = 1\n[words]\nexit_code = ['(']",
-        "format = 1\ndirectory_tool = 'cd'",
         "=",
         "format = 1\ndirectory_tool = 'cd'",
     ],

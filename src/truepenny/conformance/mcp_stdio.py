@@ -80,7 +80,8 @@ class McpServer(Adapter):
 
     async def prepare(self, work: Path) -> None:
         """Start it again if it has to be."""
-        if self._reading.directory is None or (self._doubted and not await self._answers()):
+        if self._reading.directory is None or self._doubted:
+            # A call without an answer may still hold it: the next case is not to pay for that.
             await self._end()
         self._doubted = False
         if self._client is None:
