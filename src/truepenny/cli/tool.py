@@ -68,7 +68,9 @@ def describe(name: str, as_json: bool) -> None:
     ]
     table(("ARGUMENT", "TYPE", "REQUIRED", "MEANING"), cells, sys.stdout)
     if found.example:
-        click.echo(f"\nExample: truepenny tool call {name} '{json.dumps(dict(found.example))}'")
+        words = "--workspace . " if needs_folder(Workbench(), name) else ""
+        given = shlex.quote(json.dumps(dict(found.example)))
+        click.echo(f"\nExample: truepenny tool call {words}{name} {given}")
 
 
 @tool.command(epilog=f"Example: {CALL_EXAMPLE}")
@@ -177,6 +179,8 @@ def _first_sentence(text: str) -> str:
 
 def _type(schema: Mapping[str, Any]) -> str:
     kind = schema.get("type", "any")
+    if isinstance(kind, list):
+        return " or ".join(map(str, cast("list[object]", kind)))
     return f"{kind} of {schema['items'].get('type', 'any')}" if kind == "array" else str(kind)
 
 
