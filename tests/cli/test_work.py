@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.peers.model_script import Call, Reply
+from tests.peers.model_server import ModelServer
 from tests.workspace.world import folder
 
 from .conftest import Account
@@ -87,3 +93,67 @@ def test_another_file_of_ours_is_not_read_that_way(account: Account, root: Path)
     code, out, _ = call(account, "--workspace", str(root), "read", given)
     assert code == 4
     assert "do not show" not in out
+
+
+def test_an_agent_works_in_the_folder_and_reads_what_held_it(account: Account, root: Path) -> None:
+    script = [
+        Reply(calls=(Call("bash", {"command": "echo one > a.txt; false | cat"}),)),
+        Reply(calls=(Call("edit", {"path": "a.txt", "old_text": "one", "new_text": "two"}),)),
+        Reply(calls=(Call("bash", {"command": "echo ready; sleep 60", "background": True}),)),
+        Reply(text="done"),
+    ]
+    with ModelServer(script) as server:
+        account.use_server(server)
+        words = ("--workspace", str(root), "--autonomy", "full-auto")
+        done = account.run("run", *words, "Fix it.")
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    assert (root / "a.txt").read_text(encoding="utf-8") == "two\n"
+    told = str(server.requests[1].body["messages"][-1]["content"])
+    assert "outcome upstream_failed | exit 1 | stages 1,0 | sandbox" in told
+    assert "limits" in told
+    assert str(root) in str(server.requests[0].body["messages"][0]["content"])
+    ledger = account.run("session", "show")
+    assert "unbroken" in ledger.stdout
+
+
+def test_nobody_there_means_no_command_of_an_agent_either(account: Account, root: Path) -> None:
+    script = [Reply(calls=(Call("bash", {"command": "touch x"}),)), Reply(text="refused")]
+    with ModelServer(script) as server:
+        account.use_server(server)
+        done = account.run("run", "--workspace", str(root), "Do it.")
+    assert done.returncode == 0
+    assert not (root / "x").exists()
+    assert "nobody_to_ask" in str(server.requests[1].body["messages"][-1]["content"])
+
+
+def test_a_person_at_the_terminal_is_asked_and_obeyed(account: Account, root: Path) -> None:
+    words = ("tool", "call", "--workspace", str(root), "bash", '{"command": "touch x"}')
+    assert b"touch x" in at_terminal(account, words, b"n\n")
+    assert not (root / "x").exists()
+    at_terminal(account, words, b"y\n")
+    assert (root / "x").exists()
+
+
+def at_terminal(account: Account, words: tuple[str, ...], typed: bytes) -> bytes:
+    """Run a command whose terminal a person sits at; return what it showed."""
+    ours, theirs = pty.openpty()
+    try:
+        os.write(ours, typed)
+        process = subprocess.Popen(
+            account.argv(words),
+            cwd=account.home,
+            env=account.env,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        shown = b""
+        # A terminal whose other end is closed answers with an error, not with nothing.
+        with contextlib.suppress(OSError):
+            while data := os.read(ours, 65536):
+                shown += data
+        process.wait(30)
+        return shown
+    finally:
+        os.close(ours)
