@@ -60,6 +60,13 @@ def test_a_command_runs_held_and_says_by_what(account: Account, root: Path) -> N
     assert (root / "x").read_text(encoding="utf-8") == "hi\n"
 
 
+def test_a_call_by_hand_starts_nothing_that_would_end_with_it(account: Account, root: Path) -> None:
+    words = ("--workspace", str(root), "--autonomy", "full-auto")
+    given = '{"command": "sleep 9; touch x", "background": true}'
+    code, out, _ = call(account, *words, "bash", given)
+    assert (code, "foreground" in out) == (4, True)
+
+
 def test_file_tools_change_files_at_the_default_level_and_not_at_read_only(
     account: Account, root: Path
 ) -> None:

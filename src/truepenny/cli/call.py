@@ -58,7 +58,7 @@ async def _call(
             clock=bench.clock,
             progress=lambda line: progress.show(f"{name}: {line}"),
         )
-        async with open_work(bench, work) as opened:
+        async with open_work(bench, work, background=False) as opened:
             done = await invoke(
                 name,
                 arguments,

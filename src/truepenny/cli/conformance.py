@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -94,11 +95,13 @@ def conformance(
         )
     if tool == "native" and server is not None:
         raise UsageError("is for --tool mcp", where="--server")
+    if server is None:
+        _restart_with(suite)
     bench = Workbench()
     with scratch_folder("conformance") as folder:
         folder.chmod(ENTERED_BY_ALL)
         subject = (
-            _native(bench, suite, folder, level)
+            _native(bench, folder, level)
             if server is None
             else _served(suite, server, server_tool, profile)
         )
@@ -112,9 +115,19 @@ def conformance(
     raise Finished(0 if report.conforms else FAILED)
 
 
+def _restart_with(suite: Suite) -> None:
+    """Start this very command again with the suite's variables in its own environment.
+
+    A command may look for them in the process above it, and what the system shows there is what
+    that process was started with, whatever it set later.
+    """
+    if any(os.environ.get(name) != value for name, value in suite.environment.items()):
+        words = [sys.executable, "-m", "truepenny", *sys.argv[1:]]
+        os.execve(sys.executable, words, {**os.environ, **suite.environment})
+
+
 def _native(
     bench: Workbench,
-    suite: Suite,
     folder: Path,
     level: Literal["auto", "bwrap", "landlock", "none"] | None,
 ) -> Adapter:
@@ -122,8 +135,7 @@ def _native(
 
     state = folder / "state"
     state.mkdir(mode=0o700)
-    env = {**bench.env, **suite.environment}
-    return NativeTool(state, env, bench.redactor, level or bench.settings.sandbox.level)
+    return NativeTool(state, bench.env, bench.redactor, level or bench.settings.sandbox.level)
 
 
 def _served(suite: Suite, server: str, tool: str | None, profile: Path | None) -> Adapter:

@@ -60,16 +60,25 @@ class Work:
 
 
 @asynccontextmanager
-async def open_work(bench: Workbench, work: Work) -> AsyncGenerator[OpenWorkspace | None]:
-    """Open the folder, if one is bound; behind the context nothing of it runs any more."""
+async def open_work(
+    bench: Workbench, work: Work, *, background: bool = True
+) -> AsyncGenerator[OpenWorkspace | None]:
+    """Open the folder, if one is bound; behind the context nothing of it runs any more.
+
+    Without `background` no command may be started to run on: it would end with the context.
+    """
     root = work.root(bench)
     if root is None:
         yield None
         return
     from truepenny.workspace.opening import open_workspace
 
+    settings = bench.settings
+    if not background:
+        foreground = settings.workspace.model_copy(update={"background": 0})
+        settings = settings.model_copy(update={"workspace": foreground})
     state = state_of(bench, root)
-    async with open_workspace(root, state, bench.env, bench.settings, bench.redactor) as opened:
+    async with open_workspace(root, state, bench.env, settings, bench.redactor) as opened:
         yield opened
 
 

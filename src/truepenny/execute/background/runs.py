@@ -144,6 +144,10 @@ class BackgroundRuns:
                 "this output can only be redacted as a whole document, not as it streams",
                 remedy="Run it in the foreground.",
             )
+        if self._limit == 0:
+            raise TooManyRuns(
+                "no command may run in the background here", remedy="Run it in the foreground."
+            )
         living = sum(one.run.state is State.RUNNING for one in self._live.values())
         if living >= self._limit:
             raise TooManyRuns(
