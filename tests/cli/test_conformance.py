@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -22,6 +23,15 @@ def test_cases_are_listed_and_run(account: Account, tmp_path: Path) -> None:
     report = json.loads(path.read_text(encoding="utf-8"))
     assert report["conforms"] is True
     assert [trial["verdict"] for trial in report["trials"]] == ["passed", "passed"]
+
+
+def test_the_variables_are_in_the_environment_of_the_process_itself(account: Account) -> None:
+    # In the tests of the package they are not, so there this case could not fail.
+    done = account.run("conformance", "--case", "environment-parent", "--level", "auto")
+    assert done.returncode == 0, done.stdout
+    held = os.geteuid() == 0  # Then commands run as another account, whatever holds them.
+    open_to_it = account.run("conformance", "--case", "environment-parent", "--level", "none")
+    assert open_to_it.returncode == (0 if held else 1)
 
 
 def test_a_server_that_fails_a_case_ends_with_1(account: Account) -> None:
