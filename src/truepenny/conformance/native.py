@@ -87,7 +87,7 @@ class NativeTool(Adapter):
 
 
 def _name(level: str) -> str:
-    return f"truepenny bash ({level})"
+    return f"builtin/bash ({level})"
 
 
 def _give(work: Path, uid: int, gid: int) -> None:
