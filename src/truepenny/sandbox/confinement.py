@@ -68,7 +68,7 @@ class Confinement:
     that then starts the process and ends (Landlock and system call filters are per thread and
     inherited): None where nothing is needed. `verdict` is asked once, after the end, with the exit
     code and the first bytes of standard error: did the program start at all? `close` gives
-    everything back; call it exactly once, after the end.
+    everything back; call it exactly once, after the end. The verdict may be asked after it.
     """
 
     containment: Containment

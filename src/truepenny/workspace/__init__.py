@@ -26,6 +26,7 @@ def tools(workspace: Workspace, server: ServerOnDemand | None = None) -> tuple[T
     from .file.read import read_tool
     from .file.write import write_tool
     from .job_stop import job_stop_tool
+    from .passage import with_passages
     from .run_script import run_script_tool
     from .server.on_demand import served
     from .task_output import task_output_tool
@@ -40,11 +41,11 @@ def tools(workspace: Workspace, server: ServerOnDemand | None = None) -> tuple[T
         (find_tool, False),
     )
     made = ((make(nothing), make if reads_outputs else None) for make, reads_outputs in files)
+    processes = (bash_tool(workspace), run_script_tool(workspace), verify_tool(workspace))
+    way = workspace.way
     return (
         *(served(tool, server, outputs) if server else tool for tool, outputs in made),
-        bash_tool(workspace),
-        run_script_tool(workspace),
-        verify_tool(workspace),
+        *(with_passages(tool, way) if way else tool for tool in processes),
         task_output_tool(workspace),
         job_stop_tool(workspace),
     )

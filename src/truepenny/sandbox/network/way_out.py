@@ -112,33 +112,52 @@ class _Bridged(Sandbox):
 
     def confine(self, cwd: Path | None = None) -> Confinement:
         inner = self._inner.confine(cwd)
-        read, write = os.pipe()
-        os.set_blocking(read, False)
+        try:
+            report = _Report()
+        except OSError:
+            inner.close()
+            raise
 
         def argv(program: tuple[str, ...]) -> tuple[str, ...]:
-            return inner.argv((*self._way.words(write), *program))
+            return inner.argv((*self._way.words(report.write), *program))
 
         def verdict(code: int | None, stderr: str) -> NotStarted | None:
-            return inner.verdict(code, stderr) or _reported(read)
+            return inner.verdict(code, stderr) or report.verdict()
 
         def close() -> None:
-            os.close(read)
-            os.close(write)
+            report.close()
             inner.close()
 
         return replace(
             inner,
             argv=argv,
-            descriptors=(*inner.descriptors, write),
+            descriptors=(*inner.descriptors, report.write),
             verdict=verdict,
             close=close,
         )
 
 
-def _reported(read: int) -> NotStarted | None:
-    try:
-        text = os.read(read, bridge.REPORTED).decode("utf-8", "replace")
-    except BlockingIOError:
-        return None
-    word, _, message = text.partition(": ")
-    return NotStarted(Refused(word), message) if message else None
+class _Report:
+    """The bridge's word on a start that failed, read once: at the verdict, or at the close."""
+
+    def __init__(self) -> None:
+        self._read, self.write = os.pipe()
+        os.set_blocking(self._read, False)
+        self._taken: bytes | None = None
+
+    def verdict(self) -> NotStarted | None:
+        word, _, message = self._take().decode("utf-8", "replace").partition(": ")
+        return NotStarted(Refused(word), message) if message else None
+
+    def close(self) -> None:
+        self._take()
+        os.close(self._read)
+        os.close(self.write)
+
+    def _take(self) -> bytes:
+        if self._taken is None:
+            try:
+                self._taken = os.read(self._read, bridge.REPORTED)
+            except BlockingIOError:
+                self._taken = b""
+        return self._taken
