@@ -21,15 +21,21 @@ from truepenny.system.descendants import (
     Descendants,
     adopt_orphans,
     hold_start,
+    is_namespace_init,
     release_start,
     send,
 )
-from truepenny.system.process_group import FIRST_POLL, KILL_WAIT, LAST_POLL, ProcessGroup
+from truepenny.system.process_group import KILL_WAIT, LAST_POLL, ProcessGroup
 from truepenny.system.process_identity import ProcessStat, read_stat
 
 from .ending import ExitFact
 from .guard import GUARD
 from .start import Started
+
+FIRST_LOOK = 0.0005
+"""Seconds between the first two looks at what is ending. Most often that is the first process of
+bubblewrap's namespace, which needs a millisecond, and every call waits for it; each pause is twice
+the one before."""
 
 GRACE_SECONDS = 2.0
 """How long a group has between the request to end and the kill."""
@@ -84,7 +90,7 @@ class Child:
         left = self.living()
         self.by_us = self.by_us or lives
         if not self.by_us:
-            self.leftovers = max(self.leftovers, len(left))
+            self.leftovers = max(self.leftovers, len(self._left_behind(left)))
         everything = True
         if left or lives:
             await self._end(left, ticker)
@@ -105,6 +111,14 @@ class Child:
             found |= _stats(self._task_group.members())
         found.pop(self._pid, None)
         return found
+
+    def _left_behind(self, left: Mapping[int, ProcessStat]) -> list[int]:
+        """Return what the program left. Bubblewrap ends a moment before the first process of its
+        namespace does, and that one is ours: it is waited for and not told of."""
+        confinement = self._confinement
+        if confinement is None or confinement.containment.level is not Level.BWRAP:
+            return list(left)
+        return [pid for pid in left if not is_namespace_init(pid)]
 
     async def _end(self, left: Mapping[int, ProcessStat], ticker: Clock) -> None:
         self._ask(left)
@@ -149,7 +163,7 @@ class Child:
 
     async def _gone(self, seconds: float, ticker: Clock) -> bool:
         deadline = ticker.monotonic() + seconds
-        pause = FIRST_POLL
+        pause = FIRST_LOOK
         while not self._observe() or self.living():
             rest = deadline - ticker.monotonic()
             if rest <= 0:

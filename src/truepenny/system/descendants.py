@@ -208,12 +208,22 @@ def _has_popen(pid: int) -> bool:
 
 
 def _of_inner_namespace(pid: int) -> bool:
+    return len(_inner_numbers(pid)) > 1
+
+
+def is_namespace_init(pid: int) -> bool:
+    """Whether it is the first process of a namespace below ours, which ends with all in there."""
+    numbers = _inner_numbers(pid)
+    return len(numbers) > 1 and numbers[-1] == b"1"
+
+
+def _inner_numbers(pid: int) -> list[bytes]:
+    """Return its numbers from our namespace inwards; none where it is gone."""
     try:
-        status = (_PROC / str(pid) / "status").read_bytes()
+        status = RESERVE.use((_PROC / str(pid) / "status").read_bytes)
     except OSError:
-        return False
-    # Its numbers from our namespace inwards: more than one where it has one of its own.
-    return len(status.partition(b"\nNSpid:")[2].partition(b"\n")[0].split()) > 1
+        return []
+    return status.partition(b"\nNSpid:")[2].partition(b"\n")[0].split()
 
 
 def send(stat: ProcessStat, number: int) -> bool:
