@@ -5,6 +5,8 @@ point checked, nothing behind a symbolic link.
 from __future__ import annotations
 
 import errno
+import os
+import stat
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,16 +18,26 @@ from .guarded import is_folder_name
 from .place import NotAPlace, Place, lineage, make_point, open_place, reason
 from .plan import Mode, Mount, Plan
 
+COPY_BYTES = 256 * 1024
+"""Of a longer file a copy takes more time than a mount."""
+
 Identities = Mapping[Path, tuple[int, int]]
 """Which folder a source was when the plan was made: device and number."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldMount:
-    """A mount to make. `descriptor` holds its source open; None for what has none."""
+    """A mount to make. `descriptor` holds its source open; None for what has none.
+
+    Two need no mount, each of which takes a part of a millisecond: `copied` says that the
+    descriptor is open for reading and its text is put there, `plain` that an empty folder is made
+    in another one that is empty and in memory.
+    """
 
     mount: Mount
     descriptor: int | None = None
+    copied: bool = False
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +55,13 @@ class Held:
     mounts: tuple[HeldMount, ...]
     masks: tuple[HeldMask, ...]
 
-    @property
-    def descriptors(self) -> tuple[int, ...]:
-        """All that hold a source open."""
-        return tuple(held.descriptor for held in self.mounts if held.descriptor is not None)
+    def descriptors(self, *, mounted: bool) -> tuple[int, ...]:
+        """Return those that are read from, and where it is `mounted` by them, all the others."""
+        return tuple(
+            held.descriptor
+            for held in self.mounts
+            if held.descriptor is not None and (mounted or held.copied)
+        )
 
 
 def identities(plan: Plan) -> Identities:
@@ -81,7 +96,10 @@ def hold(plan: Plan, known: Identities, stack: ExitStack) -> Held:
             if place is None:
                 continue
         made.point(mount, place is None or place.is_folder)
-        made.add(mount, place)
+        text = None
+        if mount.copied and place is not None and made.below(mount.destination) is None:
+            text = _readable(place, stack)
+        made.add(mount, place, text)
     masks = tuple(mask for path in plan.masks if (mask := made.mask(path)) is not None)
     return Held(tuple(made.mounts), masks)
 
@@ -95,10 +113,18 @@ class _Made:
         self._places: list[Place | None] = []
         self._latest: dict[str, int] = {}
 
-    def add(self, mount: Mount, place: Place | None) -> None:
-        """Note a mount as made."""
+    def add(self, mount: Mount, place: Place | None, text: int | None = None) -> None:
+        """Note a mount as made. `text` is what its file is read from, where it is copied."""
+        over = self.below(mount.destination)
+        if mount.mode is Mode.EMPTY:
+            plain = over is not None and over[0].mode is Mode.EMPTY
+            held = HeldMount(mount, plain=plain)
+        elif text is not None:
+            held = HeldMount(mount, text, copied=True)
+        else:
+            held = HeldMount(mount, None if place is None else place.descriptor)
         self._latest[str(mount.destination)] = len(self.mounts)
-        self.mounts.append(HeldMount(mount, None if place is None else place.descriptor))
+        self.mounts.append(held)
         self._places.append(place)
 
     def below(self, path: Path) -> tuple[Mount, Place | None] | None:
@@ -184,6 +210,19 @@ def _source(mount: Mount, known: Identities, made: _Made, stack: ExitStack) -> P
     if known.get(source, place.identity) != place.identity:
         raise _failed(f"{source} was replaced by another folder since the plan was made")
     return place
+
+
+def _readable(place: Place, stack: ExitStack) -> int | None:
+    """Open a small file that everybody may read, for copying; None for anything else."""
+    if not stat.S_ISREG(place.mode) or not place.mode & stat.S_IROTH:
+        return None
+    try:
+        # The very file that is held, not whatever has its name by now.
+        found = os.open(f"/proc/self/fd/{place.descriptor}", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None  # It is mounted then.
+    stack.callback(os.close, found)
+    return found if os.fstat(found).st_size <= COPY_BYTES else None
 
 
 def _refused(error: BaseException | None) -> bool:

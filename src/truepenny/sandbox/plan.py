@@ -52,7 +52,8 @@ class Mount:
 
     `required` fails the plan when the source is missing; otherwise it is left out and said.
     `protected` may not be covered by a mask. `deny` keeps native file tools out, also when the
-    path does not exist. `reason` is one short phrase for people.
+    path does not exist. `copied` says that a file may be there as a copy made at the start, which
+    takes a fraction of a mount's time. `reason` is one short phrase for people.
     """
 
     mode: Mode
@@ -62,6 +63,7 @@ class Mount:
     required: bool = False
     protected: bool = False
     deny: bool = False
+    copied: bool = False
 
 
 @dataclass(frozen=True, slots=True)

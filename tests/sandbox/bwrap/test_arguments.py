@@ -35,7 +35,9 @@ HELD = Held(
         HeldMount(mount(Mode.LINK, "/bin", "usr/bin")),
         HeldMount(mount(Mode.PROC, "/proc")),
         HeldMount(mount(Mode.DEV, "/dev")),
+        HeldMount(mount(Mode.READ, "/etc/hosts", "/etc/hosts"), 13, copied=True),
         HeldMount(mount(Mode.EMPTY, "/tmp")),
+        HeldMount(mount(Mode.EMPTY, "/tmp/home"), plain=True),
         HeldMount(mount(Mode.WRITE, str(WORK), str(WORK)), 11),
         HeldMount(mount(Mode.READ, "/data", "/srv/data"), 12),
     ),
@@ -60,7 +62,8 @@ def words(of: Plan, program: BwrapProgram = PROGRAM, filters: int | None = 9) ->
 GOLDEN = shlex.split("""
 /usr/bin/bwrap --unshare-all --unshare-user --disable-userns --die-with-parent --new-session
 --cap-drop ALL --json-status-fd 7 --clearenv --args 8
---ro-bind-fd 10 /usr --symlink usr/bin /bin --proc /proc --dev /dev --tmpfs /tmp
+--ro-bind-fd 10 /usr --symlink usr/bin /bin --proc /proc --dev /dev
+--perms 0444 --file 13 /etc/hosts --tmpfs /tmp --perms 0755 --dir /tmp/home
 --bind-fd 11 /home/ada/work --ro-bind-fd 12 /data
 --perms 0555 --tmpfs /home/ada/work/secret --remount-ro /home/ada/work/secret
 --ro-bind /dev/null /home/ada/work/token

@@ -24,6 +24,7 @@ from truepenny.errors import CouldNotRun
 from truepenny.sandbox.bwrap.program import BwrapProgram
 from truepenny.sandbox.bwrap.sandbox import BwrapSandbox, contained
 from truepenny.sandbox.confinement import Refused
+from truepenny.sandbox.held import COPY_BYTES
 from truepenny.sandbox.level import Level, LimitLayout
 from truepenny.sandbox.plan import Mode, Mount
 from truepenny.sandbox.probe import working_bwrap
@@ -69,11 +70,11 @@ def test_a_program_cannot_claim_that_it_never_started(folder: Path) -> None:
         assert shell(sandbox, line).verdict is None
 
 
-def test_a_working_directory_that_is_missing_inside_is_the_sandbox(folder: Path) -> None:
+def test_a_working_directory_that_is_missing_inside_is_told(folder: Path) -> None:
     if (sandbox := bwrap(plan_of(folder))) is not None:
         verdict = run(sandbox, "true", cwd=folder / "none").verdict
         assert verdict is not None
-        assert verdict.why is Refused.SANDBOX
+        assert verdict.why is Refused.DIRECTORY
         assert "chdir" in verdict.message
 
 
@@ -357,6 +358,41 @@ def test_a_missing_mount_point_where_nothing_can_be_made_is_refused(folder: Path
         with pytest.raises(CouldNotRun, match="nothing can be mounted at"):
             sandbox.confine()
     assert not Path("/usr/no").exists()
+
+
+def test_the_files_of_the_system_are_copies_that_nobody_changes(folder: Path) -> None:
+    if (sandbox := bwrap(plan_of(folder))) is not None:
+        ended = shell(
+            sandbox,
+            "cat /etc/passwd; cd /etc; chmod u+w passwd && echo changed; rm -f passwd && echo gone;"
+            " echo x >>passwd && echo written; grep -c passwd /proc/self/mountinfo",
+        )
+        assert ended.out == f"{Path('/etc/passwd').read_text(encoding='utf-8')}0\n"
+        assert ended.err.count("Read-only file system") >= 2
+
+
+def test_what_not_everybody_reads_and_what_is_large_is_never_copied(folder: Path) -> None:
+    made: list[Mount] = []
+    for name, mode, size in (("private", 0o600, 1), ("large", 0o644, COPY_BYTES + 1)):
+        path = folder / name
+        path.write_bytes(b"x" * size)
+        path.chmod(mode)
+        made.append(Mount(Mode.READ, Path("/etc", name), "a test", path, copied=True))
+    if (sandbox := bwrap(plan_of(folder, mounts=made))) is not None:
+        text = shell(sandbox, "cat /proc/self/mountinfo; cat /etc/private")
+        assert " /etc/private " in text.out
+        assert " /etc/large " in text.out
+        assert os.geteuid() != 0 or "Permission denied" in text.err
+
+
+def test_a_home_in_the_temporary_folder_is_no_mount_of_its_own(folder: Path) -> None:
+    if (sandbox := bwrap(plan_of(folder))) is not None:
+        ended = shell(
+            sandbox, "ls -A /tmp /tmp/home; cat /proc/self/mountinfo; echo x >/tmp/home/y"
+        )
+        assert (ended.code, ended.out.split("\n")[:4]) == (0, ["/tmp:", "home", "", "/tmp/home:"])
+        assert " /tmp " in ended.out
+        assert " /tmp/home " not in ended.out
 
 
 def test_masks_win_over_what_was_mounted_before(folder: Path) -> None:

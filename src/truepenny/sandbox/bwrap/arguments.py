@@ -57,6 +57,8 @@ def _mount(held: HeldMount, plan: Plan, program: BwrapProgram) -> Iterator[str]:
         yield from ("--proc", destination)
     elif mount.mode is Mode.DEV:
         yield from ("--dev", destination)
+    elif held.plain:
+        yield from ("--perms", "0755", "--dir", destination)
     elif mount.mode is Mode.EMPTY:
         if program.sizes_folders and plan.limits.memory is not None:
             # Where no control group counts it, this is all that bounds it.
@@ -64,6 +66,9 @@ def _mount(held: HeldMount, plan: Plan, program: BwrapProgram) -> Iterator[str]:
         yield from ("--tmpfs", destination)
     elif mount.mode is Mode.LINK:
         yield from ("--symlink", str(mount.source), destination)
+    elif held.copied:
+        # In the root in memory, which is read-only by the time that the program runs.
+        yield from ("--perms", "0444", "--file", str(held.descriptor), destination)
     else:
         option = "--bind" if mount.mode is Mode.WRITE else "--ro-bind"
         if program.binds_descriptors:

@@ -59,7 +59,7 @@ class BwrapSandbox(Sandbox):
                 variables=variables,
                 filters=filters,
             )
-            bound = held.descriptors if self._program.binds_descriptors else ()
+            bound = held.descriptors(mounted=self._program.binds_descriptors)
             return Confinement(
                 containment=contained(self.plan, self._program, launch.layout),
                 argv=lambda program: (*launch.words, *words, *program),
