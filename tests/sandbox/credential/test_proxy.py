@@ -5,26 +5,29 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from tests.sandbox.network.wire import ME, talk
 from truepenny.sandbox.credential import proxy as module
-from truepenny.sandbox.credential.proxy import CredentialProxy, ProgramRun, Runner
+from truepenny.sandbox.credential.proxy import CredentialProxy, Denied, ProgramRun, Runner
 from truepenny.sandbox.credential.request import (
     ANSWER_BYTES,
     MOST_ARGUMENTS,
     MOST_TEXT,
     REQUEST_BYTES,
     BadRequest,
+    Reason,
     encode,
     read_request,
 )
-from truepenny.sandbox.credential.split import CredentialSpec, split
+from truepenny.sandbox.credential.split import CredentialSpec, NotGiven, split
+from truepenny.sandbox.credential.use import MOST_USES, Kind, Uses
 from truepenny.text.redact import Redactor
 
 pytestmark = pytest.mark.anyio
@@ -52,7 +55,9 @@ class Runs:
         self.answer = answer
         self.asked: list[tuple[tuple[str, ...], dict[str, str]]] = []
 
-    async def __call__(self, words: tuple[str, ...], env: Mapping[str, str]) -> ProgramRun:
+    async def __call__(
+        self, tool: str, words: tuple[str, ...], env: Mapping[str, str]
+    ) -> ProgramRun:
         self.asked.append((words, dict(env)))
         if self.answer is None:
             await anyio.sleep_forever()
@@ -73,7 +78,7 @@ async def serving(
     *,
     program_seconds: float = 30.0,
     request_seconds: float = 10.0,
-) -> AsyncIterator[Path]:
+) -> AsyncGenerator[Path]:
     made = split(TASK, SPECS, host={}, selected={"notes"})
     proxy = CredentialProxy(
         made,
@@ -189,7 +194,7 @@ async def test_a_program_that_cannot_start_says_nothing_of_ours(
 async def test_the_end_of_the_task_ends_a_running_program(tmp_path: Path) -> None:
     asked, ended = anyio.Event(), anyio.Event()
 
-    async def run(words: tuple[str, ...], env: Mapping[str, str]) -> ProgramRun:
+    async def run(tool: str, words: tuple[str, ...], env: Mapping[str, str]) -> ProgramRun:
         asked.set()
         try:
             await anyio.sleep_forever()
@@ -274,7 +279,7 @@ async def test_one_too_many_is_told_so(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(module, "MOST_REQUESTS", 1)
     asked = anyio.Event()
 
-    async def run(words: tuple[str, ...], env: Mapping[str, str]) -> ProgramRun:
+    async def run(tool: str, words: tuple[str, ...], env: Mapping[str, str]) -> ProgramRun:
         asked.set()
         await anyio.sleep_forever()
         raise AssertionError
@@ -284,3 +289,91 @@ async def test_one_too_many_is_told_so(tmp_path: Path, monkeypatch: pytest.Monke
         await asked.wait()
         assert json.loads(await talk(path))["reason"] == "too_many_requests"
     assert not set(os.listdir(tmp_path))
+
+
+async def test_each_request_is_a_use_without_values(tmp_path: Path) -> None:
+    made = split(TASK, SPECS, host={}, selected={"notes"})
+
+    def admit(tool: str, arguments: tuple[str, ...]) -> Denied | None:
+        return Denied(Reason.ARGUMENTS, "no") if "drop" in arguments else None
+
+    runs = Runs(DONE)
+    proxy = CredentialProxy(made, PROGRAMS, runs, Redactor(), admit=admit)
+    async with proxy.listening(tmp_path / "c", ME):
+        mark = proxy.uses.mark()
+        await ask(tmp_path / "c", {"tool": "mail", "args": ["correct-horse-battery"]})
+        denied = await ask(tmp_path / "c", {"tool": "mail", "args": ["drop", "x"]})
+        await ask(tmp_path / "c", {"tool": "other\nforged", "args": []})
+        await ask(tmp_path / "c", {"type": "credential", "name": "MAIL_PASSWORD"})
+        await ask(tmp_path / "c", {"type": "credential", "name": "FORGE_TOKEN"})
+        await talk(tmp_path / "c", b"{}\n")
+    assert denied["reason"] == "arguments_not_allowed"
+    assert len(runs.asked) == 1
+    assert [use.record() for use in proxy.uses.since(mark)] == [
+        {"program": "mail", "arguments": 1, "exit": 3},
+        {"program": "mail", "arguments": 2, "refusal": "arguments_not_allowed"},
+        {"program": r"'other\nforged'", "arguments": 0, "refusal": "unknown_tool"},
+        {"credential": "MAIL_PASSWORD"},
+        {"credential": "FORGE_TOKEN", "refusal": "credential_not_present"},
+        {"unreadable": "", "refusal": "bad_request"},
+    ]
+    assert [use.line() for use in proxy.uses.since(mark)][:4] == [
+        "mail with 1 argument: exit 3",
+        "mail with 2 arguments: arguments_not_allowed",
+        r"'other\nforged' with 0 arguments: unknown_tool",
+        "MAIL_PASSWORD: value handed out",
+    ]
+
+
+async def test_a_program_ends_when_nobody_waits_for_it_any_more(tmp_path: Path) -> None:
+    asked, ended = anyio.Event(), anyio.Event()
+
+    async def run(tool: str, words: tuple[str, ...], env: Mapping[str, str]) -> ProgramRun:
+        asked.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.set()
+        raise AssertionError
+
+    proxy = CredentialProxy(split(TASK, SPECS, host={}), PROGRAMS, run, Redactor())
+    with anyio.fail_after(30):
+        async with proxy.listening(tmp_path / "c", ME) as state:
+            stream = await anyio.connect_unix(tmp_path / "c")
+            await stream.send(b'{"tool": "mail", "args": []}\n')
+            await asked.wait()
+            (use,) = proxy.uses.since()
+            assert use.record() == {"program": "mail", "arguments": 0, "running": True}
+            await stream.aclose()
+            await ended.wait()
+            while state.open:
+                await anyio.lowlevel.checkpoint()
+    assert use.refusal == "client_gone"
+
+
+async def test_what_the_runner_stopped_is_told_with_what_it_wrote(tmp_path: Path) -> None:
+    stopped = ProgramRun("half", "", 137, Reason.OUTPUT)
+    async with serving(tmp_path, Runs(stopped)) as path:
+        answer = await ask(path, {"tool": "mail", "args": []})
+    assert (answer["reason"], answer["stdout"]) == ("output_too_large", "half")
+    assert answer["returncode"] == 137
+
+
+def test_uses_are_bounded_and_what_is_gone_is_counted() -> None:
+    uses = Uses()
+    for number in range(MOST_USES + 5):
+        uses.add(Kind.CREDENTIAL, f"N{number}")
+    assert len(uses.since()) == MOST_USES
+    assert (uses.omitted(), uses.omitted(3), uses.omitted(5)) == (5, 2, 0)
+    assert [use.name for use in uses.since(MOST_USES + 4)] == [f"N{MOST_USES + 4}"]
+    assert len(uses.add(Kind.PROGRAM, "x" * 500).name) < 200
+
+
+def test_a_value_that_is_not_handed_is_its_tools_alone() -> None:
+    specs = (CredentialSpec("MAIL_PASSWORD", frozenset({"mail"}), handed=False),)
+    made = split(TASK, specs, host={})
+    assert made.environment("mail")["MAIL_PASSWORD"] == "correct-horse-battery"
+    assert "MAIL_PASSWORD" not in made.model
+    assert made.lookup("MAIL_PASSWORD") is NotGiven.NOT_AUTHORISED
+    assert not made.hands_out
+    assert ("MAIL_PASSWORD", "correct-horse-battery") in list(made.secrets())

@@ -31,7 +31,7 @@ def made() -> Split:
     return split(TASK, SPECS, host={})
 
 
-async def really(words: tuple[str, ...], env: Mapping[str, str]) -> ProgramRun:
+async def really(tool: str, words: tuple[str, ...], env: Mapping[str, str]) -> ProgramRun:
     done = await anyio.run_process(words, env=env, check=False)
     return ProgramRun(done.stdout.decode(), done.stderr.decode(), done.returncode)
 
@@ -142,3 +142,28 @@ async def test_a_tool_has_the_name_of_a_file() -> None:
     with pytest.raises(PolicyDenied):
         async with credential_service(bad, {"../sh": ("/bin/sh",)}, really, Redactor(), ME):
             pass
+
+
+async def test_a_barred_service_says_why_and_is_reached_by_nobody(folder: Path) -> None:
+    plan = plan_of(folder)
+    with anyio.fail_after(60):
+        async with credential_service(
+            made(), PROGRAMS, really, Redactor(), plan.account
+        ) as service:
+            barred = service.barred("this level cannot open one socket alone")
+            assert barred.into(plan).sockets == ()
+            assert client.SOCKET not in barred.environment
+            sandbox = bwrap(barred.into(plan))
+            if sandbox is None:
+                return
+            ended = await anyio.to_thread.run_sync(
+                lambda: run(sandbox, "sh", "-c", "mail x; echo $?", env=barred.environment)
+            )
+    assert ended.out == f"{client.REFUSED}\n"
+    assert ended.err == "truepenny: mail: this level cannot open one socket alone\n"
+
+
+async def test_a_value_is_printed_by_a_program_of_ours(folder: Path) -> None:
+    ended, _ = await started(folder, "truepenny-credential MAIL_PASSWORD | tr a-z A-Z")
+    if ended is not None:
+        assert ended.out == "CORRECT-HORSE-BATTERY\n"

@@ -15,6 +15,8 @@ import socket
 import sys
 
 SOCKET = "TRUEPENNY_CREDENTIAL_SOCKET"
+BARRED = "TRUEPENNY_CREDENTIAL_BARRED"
+"""Says why there is no socket, where it is known."""
 MARKER = "TRUEPENNY_SANDBOXED"
 SECONDS = 310.0
 """Ten more than the longest program of the proxy."""
@@ -56,7 +58,8 @@ def main(words: list[str], env: dict[str, str]) -> int:
 def directly(kind: str, name: str, arguments: list[str], env: dict[str, str]) -> int:
     """Do without the proxy, outside."""
     if env.get(MARKER):
-        return fail(f"inside the sandbox, and {SOCKET} is not set", REFUSED)
+        why = env.get(BARRED) or f"inside the sandbox, and {SOCKET} is not set"
+        return fail(f"{name}: {why}", REFUSED)
     if kind == "credential":
         if not env.get(name):
             return fail(f"{name}: the credential is not set (credential_not_present)", REFUSED)

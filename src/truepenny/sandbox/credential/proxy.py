@@ -12,6 +12,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -35,6 +36,7 @@ from .request import (
     refused,
 )
 from .split import NotGiven, Split
+from .use import Kind, Use, Uses
 
 log = logging.getLogger(__name__)
 
@@ -56,23 +58,53 @@ _MESSAGES = {
     NotGiven.NOT_MASKABLE: "the credential is too short to be masked, so it is not handed out",
 }
 
+_STOPPED: dict[Reason, str] = {
+    Reason.TIMEOUT: "it did not end in time and was stopped",
+    Reason.OUTPUT: "it wrote more than is read and was stopped",
+}
+"""What a runner may give as `ProgramRun.stopped`."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
-    """How a program of ours ended; the texts are decoded."""
+    """How a program of ours ended; the texts are decoded.
+
+    `stopped` says that the runner ended it, and why; the texts are what it wrote until then.
+    """
 
     stdout: str
     stderr: str
     returncode: int
+    stopped: Reason | None = None
 
 
-Runner = Callable[[tuple[str, ...], Mapping[str, str]], Awaitable[ProgramRun]]
-"""Runs words with a whole environment on the host; cancelling it ends the program. It bounds what
-it reads. Raises OSError or a TruepennyError where the program cannot start."""
+Runner = Callable[[str, tuple[str, ...], Mapping[str, str]], Awaitable[ProgramRun]]
+"""Runs a tool's words with a whole environment on the host; cancelling it ends the program. It
+bounds what it reads. Raises OSError or a TruepennyError where the program cannot start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """Why a program is not run for the arguments at hand; the message holds none of them."""
+
+    reason: Reason | NotGiven
+    message: str
+
+
+Admit = Callable[[str, tuple[str, ...]], Denied | None]
+"""Judges a tool's arguments before anything runs; None admits them."""
+
+
+def admit_all(tool: str, arguments: tuple[str, ...]) -> Denied | None:
+    """Admit every call: for programs that judge their arguments themselves."""
+    return None
 
 
 class CredentialProxy:
-    """One task's proxy. `programs` maps tools to the words of their programs on the host."""
+    """One task's proxy. `programs` maps tools to the words of their programs on the host.
+
+    `uses` are in the order of the requests.
+    """
 
     def __init__(
         self,
@@ -81,12 +113,15 @@ class CredentialProxy:
         run: Runner,
         redactor: Redactor,
         *,
+        admit: Admit = admit_all,
         program_seconds: float = PROGRAM_SECONDS,
         request_seconds: float = REQUEST_SECONDS,
     ) -> None:
         self._split = split
         self._programs = dict(programs)
         self._run = run
+        self._admit = admit
+        self.uses = Uses()
         self._program_seconds = program_seconds
         self._request_seconds = request_seconds
         self._unmaskable = {
@@ -130,45 +165,65 @@ class CredentialProxy:
                 data += more
         line, end, behind = data.partition(b"\n")
         if len(line) >= REQUEST_BYTES:
-            return _refuse(Reason.TOO_LARGE, f"a request has at most {REQUEST_BYTES} bytes")
+            return self._unreadable(
+                Reason.TOO_LARGE, f"a request has at most {REQUEST_BYTES} bytes"
+            )
         if not end:
-            return _refuse(Reason.TIMEOUT, "the request did not come in time")
+            return self._unreadable(Reason.TIMEOUT, "the request did not come in time")
         if behind:
-            return _refuse(Reason.BAD_REQUEST, "a connection is for one request")
+            return self._unreadable(Reason.BAD_REQUEST, "a connection is for one request")
         try:
             request: Request = read_request(line)
         except BadRequest as error:
-            return _refuse(Reason.BAD_REQUEST, str(error))
+            return self._unreadable(Reason.BAD_REQUEST, str(error))
         if isinstance(request, CredentialRequest):
             return self._credential(request)
-        return await self._tool(request)
+        use = self.uses.add(Kind.PROGRAM, request.tool, len(request.arguments))
+        try:
+            return await self._tool(request, client, use)
+        finally:
+            if not use.over:  # the task ends, and its programs with it
+                use.over, use.refusal = True, Reason.OVER
+
+    def _unreadable(self, reason: Reason, message: str) -> dict[str, object]:
+        return _refuse(reason, message, self.uses.add(Kind.UNREADABLE))
 
     def _credential(self, request: CredentialRequest) -> dict[str, object]:
+        use = self.uses.add(Kind.CREDENTIAL, request.name)
+        use.over = True
         found = self._split.lookup(request.name)
         if found in self._unmaskable:
             found = NotGiven.NOT_MASKABLE
         if isinstance(found, NotGiven):
-            return _refuse(found, _MESSAGES[found], name=request.name)
+            return _refuse(found, _MESSAGES[found], use)
         log.info("credential handed out: name=%s", request.name)
         return {"value": found}
 
-    async def _tool(self, request: ToolRequest) -> dict[str, object]:
+    async def _tool(self, request: ToolRequest, client: Stream, use: Use) -> dict[str, object]:
         if request.tool not in self.tools:
-            answer = _refuse(Reason.UNKNOWN_TOOL, "not a tool of this task", name=request.tool)
+            answer = _refuse(Reason.UNKNOWN_TOOL, "not a tool of this task", use)
             return answer | {"returncode": 1, "authorized_tools": list(self.tools)}
+        if denied := self._admit(request.tool, request.arguments):
+            return _refuse(denied.reason, denied.message, use)
         words = (*self._programs[request.tool], *request.arguments)
-        done: ProgramRun | None = None
-        try:
-            with anyio.move_on_after(self._program_seconds):
-                done = await self._run(words, self._split.environment(request.tool))
-        except Exception as error:
+        run = partial(self._run, request.tool, words, self._split.environment(request.tool))
+        done: ProgramRun | Exception | None = None
+        with anyio.move_on_after(self._program_seconds) as limit:
+            done = await _while_asked(client, run)
+        if isinstance(done, Exception):
             # The message may hold anything of ours; its kind is enough for who asked.
-            log.warning("program failed: tool=%s error=%s", request.tool, type(error).__name__)
+            error = type(done).__name__
+            log.warning("program failed: tool=%s error=%s", request.tool, error)
+            use.over, use.refusal = True, Reason.FAILED
             return refused(Reason.FAILED, "the program could not be run", returncode=1)
         if done is None:
-            message = f"it did not end within {self._program_seconds:g} seconds"
-            return _refuse(Reason.TIMEOUT, message, name=request.tool) | {"returncode": TIMED_OUT}
+            if not limit.cancelled_caught:
+                return _refuse(Reason.GONE, "nobody waits for the program any more", use)
+            done = ProgramRun("", "", TIMED_OUT, Reason.TIMEOUT)
+        use.over, use.returncode = True, done.returncode
         answer: dict[str, object] = {"returncode": done.returncode}
+        if done.stopped is not None:
+            answer |= _refuse(done.stopped, _STOPPED[done.stopped], use)
         omitted: dict[str, int] = {}
         for name, text in (("stdout", done.stdout), ("stderr", done.stderr)):
             masked = self._mask.text(text).text
@@ -178,7 +233,28 @@ class CredentialProxy:
         return answer | ({"omitted": omitted} if omitted else {})
 
 
-def _refuse(reason: str, message: str, *, name: str = "") -> dict[str, object]:
+async def _while_asked(
+    client: Stream, run: Callable[[], Awaitable[ProgramRun]]
+) -> ProgramRun | Exception | None:
+    """Return how it ended or failed; None where the client went away first, which ended it."""
+    done: ProgramRun | Exception | None = None
+    async with anyio.create_task_group() as tasks:
+
+        async def watch() -> None:
+            await client.closed()
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(watch)
+        try:
+            done = await run()
+        except Exception as error:
+            done = error
+        tasks.cancel_scope.cancel()
+    return done
+
+
+def _refuse(reason: str, message: str, use: Use) -> dict[str, object]:
+    use.over, use.refusal = True, reason
     # The name comes from inside: written as a literal, it cannot forge a line.
-    log.warning("request refused: reason=%s name=%r", reason, name[:100])
+    log.warning("request refused: reason=%s name=%r", reason, use.name)
     return refused(reason, message)

@@ -28,6 +28,12 @@ class Reason(StrEnum):
     TIMEOUT = "timeout"
     UNKNOWN_TOOL = "unknown_tool"
     """No such tool, or not one of this task."""
+    ARGUMENTS = "arguments_not_allowed"
+    OUTPUT = "output_too_large"
+    GONE = "client_gone"
+    """Who asked has closed the connection; the program was ended."""
+    OVER = "task_over"
+    """The task ended before the program did."""
     BUSY = "too_many_requests"
     FAILED = "could_not_run"
 

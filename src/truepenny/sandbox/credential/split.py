@@ -61,13 +61,15 @@ class CredentialSpec:
     """One variable that tools declare, with the tools that may have it.
 
     `proxy_only` goes to all programs on the host and to nobody else. `sensitive` goes to the
-    tools alone; a variable that is neither is the model's to see.
+    tools alone; a variable that is neither is the model's to see. A sensitive one that is not
+    `handed` is in the environments of its tools, and its value is given to nobody who asks.
     """
 
     name: str
     tools: frozenset[str]
     proxy_only: bool = False
     sensitive: bool = True
+    handed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,11 @@ class Split:
     def authorised(self) -> frozenset[str]:
         """The tools that may be run through the proxy."""
         return self.selected | frozenset(self.credentials)
+
+    @property
+    def hands_out(self) -> bool:
+        """Whether there is any value that may be asked for."""
+        return bool(self._declared)
 
     def environment(self, tool: str) -> dict[str, str]:
         """Return the whole environment of a tool's program on the host.
@@ -151,7 +158,8 @@ def split(
     for spec in specs:
         if not spec.sensitive or spec.name in proxy_only:
             continue
-        declared[spec.name] = declared.get(spec.name, frozenset()) | spec.tools
+        if spec.handed:
+            declared[spec.name] = declared.get(spec.name, frozenset()) | spec.tools
         if spec.name in secret:
             for tool in sorted(spec.tools):
                 credentials.setdefault(tool, {})[spec.name] = secret[spec.name]

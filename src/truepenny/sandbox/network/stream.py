@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import socket
 from contextlib import suppress
 
@@ -42,6 +43,19 @@ class Stream:
                 rest = rest[self._socket.send(rest) :]
             except (BlockingIOError, InterruptedError):
                 await anyio.wait_writable(self._socket)
+
+    async def closed(self) -> None:
+        """Return once the other end has closed altogether, dropping what it sends until then.
+
+        For one that only says that it sends no more it never returns: it may still read.
+        """
+        with suppress(OSError):
+            while await self.receive():
+                pass
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        if not any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0)):
+            await anyio.sleep_forever()
 
     def end(self) -> None:
         """Say that nothing more will be sent."""
