@@ -13,7 +13,7 @@ from truepenny.sandbox.confinement import TaskGroup
 from truepenny.sandbox.plan import ResourceLimits
 from truepenny.system.process_identity import read_stat
 
-from .hierarchy import CONTROLLERS, PROC, Hierarchy, memberships
+from .hierarchy import CONTROLLERS, Hierarchy, named_memberships
 from .limits import entries
 
 PROCS = "cgroup.procs"
@@ -31,6 +31,13 @@ JOIN_STEP_SECONDS = 0.0002
 KILL_ROUNDS = 64
 """Each round kills all that is there, and no fork succeeds any more: the second finds nothing."""
 
+NO_FOLDERS = 2
+"""Links to a folder without folders in it: its name and its own dot. A file system that counts
+otherwise is looked through."""
+
+READ_BYTES = 64 * 1024
+"""One read: the numbers of some ten thousand processes."""
+
 REMOVE_PAUSES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 """Seconds between attempts: a killed process leaves its group some time after the signal."""
 
@@ -45,6 +52,7 @@ class ControlGroup(TaskGroup):
         self.hierarchies = tuple(hierarchies)
         self._folders = tuple(one.folder / name for one in hierarchies)
         self.directories = tuple(str(folder) for folder in self._folders)
+        self._removed = False
 
     @classmethod
     def make(
@@ -86,8 +94,7 @@ class ControlGroup(TaskGroup):
         found: set[int] = set()
         for folder in self._all_folders():
             with suppress(OSError, ValueError):
-                text = (folder / PROCS).read_text(encoding="ascii")
-                found.update(int(line) for line in text.split())
+                found.update(map(int, _read(f"{folder}/{PROCS}").split()))
         found.discard(0)  # One of another process namespace, which has no number here.
         return tuple(sorted(found))
 
@@ -109,12 +116,14 @@ class ControlGroup(TaskGroup):
 
     def out_of_memory(self) -> bool:
         """Whether the kernel killed a member for memory; False also where it does not say."""
-        names = ("memory.events", "memory.oom_control")
-        for path in (folder / name for folder in self._folders for name in names):
+        for hierarchy, folder in zip(self.hierarchies, self.directories, strict=True):
+            if "memory" not in hierarchy.controllers:
+                continue
+            name = "memory.events" if hierarchy.unified else "memory.oom_control"
             with suppress(OSError, ValueError):
-                for line in path.read_text(encoding="ascii").splitlines():
-                    key, _, count = line.partition(" ")
-                    if key == "oom_kill" and int(count) > 0:
+                for line in _read(f"{folder}/{name}").splitlines():
+                    key, _, count = line.partition(b" ")
+                    if key == b"oom_kill" and int(count) > 0:
                         return True
         return False
 
@@ -126,12 +135,15 @@ class ControlGroup(TaskGroup):
         for descriptor in self.descriptors:
             os.close(descriptor)
         self.descriptors = ()
+        if self._removed:
+            return True  # Its name is never given again.
         for pause in (*REMOVE_PAUSES, 0.0):
-            # Its own by name as well: without a free descriptor no folder can be listed.
-            for folder in (*self._all_folders(), *self._folders):
+            # By name first: most have nothing below them, and it takes no free descriptor.
+            for folder in (*self._folders, *self._below(), *self._folders):
                 with suppress(OSError):
                     folder.rmdir()
-            if not any(os.path.lexists(folder) for folder in self._folders):
+            if not any(map(os.path.lexists, self.directories)):
+                self._removed = True
                 return True
             self.kill()
             time.sleep(pause)
@@ -139,14 +151,14 @@ class ControlGroup(TaskGroup):
 
     def _joined(self, pid: int) -> bool:
         try:
-            found = memberships((PROC / str(pid) / "cgroup").read_text(encoding="utf-8"))
+            found = named_memberships(_read(f"/proc/{pid}/cgroup").decode("utf-8"))
         except (OSError, UnicodeDecodeError):
             return False
         for hierarchy in self.hierarchies:
-            own = hierarchy.inside / self.name
+            own = str(hierarchy.inside / self.name)
             for key in ("",) if hierarchy.unified else hierarchy.controllers:
-                place = found.get(key)
-                if place is None or not place.is_relative_to(own):
+                place = found.get(key, "")
+                if place != own and not place.startswith(f"{own}/"):
                     return False
         return True
 
@@ -176,9 +188,32 @@ class ControlGroup(TaskGroup):
 
     def _all_folders(self) -> Iterator[Path]:
         """Yield its folders and those that members made below, the deepest first."""
+        yield from self._below()
+        yield from self._folders
+
+    def _below(self) -> Iterator[Path]:
+        """Yield the folders that members made below, the deepest first."""
         for folder in self._folders:
+            try:
+                if os.stat(folder).st_nlink == NO_FOLDERS:
+                    continue
+            except OSError:
+                continue  # It is gone, or was never made.
             for path, _, _ in os.walk(folder, topdown=False):
-                yield Path(path)
+                if path != str(folder):
+                    yield Path(path)
+
+
+def _read(path: str) -> bytes:
+    """Read a small file of the kernel's. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        found = b""
+        while part := os.read(descriptor, READ_BYTES):
+            found += part
+        return found
+    finally:
+        os.close(descriptor)
 
 
 def write(path: Path, text: str) -> None:

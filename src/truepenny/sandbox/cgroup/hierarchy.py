@@ -75,15 +75,20 @@ def candidates(proc: Path = PROC) -> tuple[Candidate, ...]:
 
 def memberships(text: str) -> dict[str, PurePosixPath]:
     """Read a /proc/<pid>/cgroup: each controller's group; the unified tree's key is empty."""
-    found: dict[str, PurePosixPath] = {}
+    return {key: PurePosixPath(path) for key, path in named_memberships(text).items()}
+
+
+def named_memberships(text: str) -> dict[str, str]:
+    """Return the same by name only, for a look that is taken often."""
+    found: dict[str, str] = {}
     for line in text.splitlines():
         number, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         if number == "0" and not controllers:
-            found[""] = PurePosixPath(path)
+            found[""] = path
         for controller in controllers.split(","):
             if controller:
-                found[controller] = PurePosixPath(path)
+                found[controller] = path
     return found
 
 
