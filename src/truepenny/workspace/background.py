@@ -13,9 +13,8 @@ from truepenny.execute.outcome import Classification
 from truepenny.execute.shell import classify_line
 from truepenny.system.clock import timestamp
 from truepenny.tool.contract import CallContext
+from truepenny.tool.process_facts import View, process_facts
 from truepenny.tool.result import Completeness, Facts, Result, invalid
-
-from .process_facts import View, process_facts
 
 LABEL_BYTES = 4096
 """Of a longer line the registry keeps no more; the whole one is in the arguments of the call."""

@@ -20,11 +20,11 @@ from truepenny.sandbox.plan import Profile
 from truepenny.system.atomic import publish
 from truepenny.text.bound import Limits, bound
 from truepenny.tool.contract import ActionClass, CallContext, Plane, Tool
+from truepenny.tool.process_facts import View, not_contained, not_started, process_facts
 from truepenny.tool.result import NEVER_RAN, Facts, Result, invalid, refused
 
 from .argument import inside, unusable_text
 from .background import LABEL_BYTES, facts_of, owner
-from .process_facts import View, not_contained, not_started, process_facts
 from .shape import RESULT_BYTES, Policy, Shaped, Shaper
 from .workspace import Workspace
 

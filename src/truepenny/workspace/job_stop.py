@@ -9,10 +9,10 @@ from truepenny.execute.background.record import State
 from truepenny.execute.ending import ByteCounts, Outcome
 from truepenny.model.message import Text
 from truepenny.tool.contract import ActionClass, CallContext, Plane, Tool
+from truepenny.tool.process_facts import View
 from truepenny.tool.result import Completeness, Result
 
 from .background import facts_of, find, meaning_of, owner, state_line
-from .process_facts import View
 from .workspace import Workspace
 
 OUTER_SECONDS = 60.0

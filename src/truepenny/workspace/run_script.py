@@ -19,10 +19,10 @@ from truepenny.sandbox.plan import Profile
 from truepenny.sandbox.roots import file_roots
 from truepenny.text.bound import utf8_length
 from truepenny.tool.contract import ActionClass, CallContext, Plane, Tool
+from truepenny.tool.process_facts import View, not_contained, not_started, process_facts
 from truepenny.tool.result import NEVER_RAN, Facts, Result
 
 from .file.access import file_access
-from .process_facts import View, not_contained, not_started, process_facts
 from .script_run.folder import new_folder
 from .script_run.manifest import RunOutcome
 from .script_run.request import (

@@ -16,10 +16,10 @@ from truepenny.execute.ending import ByteCounts, Outcome
 from truepenny.model.message import Text
 from truepenny.text.bound import utf8_length
 from truepenny.tool.contract import ActionClass, CallContext, Plane, Tool
+from truepenny.tool.process_facts import View
 from truepenny.tool.result import Facts, Result, invalid
 
 from .background import facts_of, find, meaning_of, owner, state_line
-from .process_facts import View
 from .shape.shaper import BODY_BYTES
 from .shape.tail import Tail
 from .workspace import Workspace

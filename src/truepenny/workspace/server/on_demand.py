@@ -22,9 +22,9 @@ from truepenny.sandbox.roots import FileRoots
 from truepenny.system.scratch import scratch_folder
 from truepenny.text.redact import Redactor
 from truepenny.tool.contract import CallContext, Tool
+from truepenny.tool.process_facts import not_contained
 from truepenny.tool.result import Result
 from truepenny.workspace.file.access import FileAccess, file_access
-from truepenny.workspace.process_facts import not_contained
 
 if TYPE_CHECKING:
     from truepenny.workspace.workspace import Workspace

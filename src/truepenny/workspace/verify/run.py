@@ -23,12 +23,12 @@ from truepenny.model.message import Text
 from truepenny.sandbox.plan import Profile
 from truepenny.text.bound import Limits, bound
 from truepenny.tool.contract import CallContext
-from truepenny.tool.result import Result, invalid, refused
-from truepenny.workspace.process_facts import (
+from truepenny.tool.process_facts import (
     View,
     not_contained,
     process_facts,
 )
+from truepenny.tool.result import Result, invalid, refused
 from truepenny.workspace.workspace import Workspace
 
 from .catalog import cwd_problem

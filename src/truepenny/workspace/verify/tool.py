@@ -9,9 +9,9 @@ import anyio
 
 from truepenny.errors import ConfigurationError, CouldNotRun
 from truepenny.tool.contract import ActionClass, CallContext, Plane, Tool
+from truepenny.tool.process_facts import not_contained
 from truepenny.tool.result import Result, invalid, refused
 from truepenny.workspace.argument import unusable_text
-from truepenny.workspace.process_facts import not_contained
 from truepenny.workspace.workspace import Workspace
 
 from .catalog import Catalog, load

@@ -16,7 +16,8 @@ from truepenny.execute.execution import Execution, StartFault
 from truepenny.execute.outcome import Classification
 from truepenny.model.message import Text
 from truepenny.text.bound import Limits, bound
-from truepenny.tool.result import NEVER_RAN, Completeness, Facts, Result
+
+from .result import NEVER_RAN, Completeness, Facts, Result
 
 COMMAND_BYTES = 1024
 """Of a long command no more is told; all of it is in the arguments of the call."""

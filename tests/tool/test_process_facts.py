@@ -11,14 +11,14 @@ from truepenny.execute.execution import Execution, Offloaded, StartFailure, Star
 from truepenny.execute.outcome import Classification, classify
 from truepenny.sandbox.level import Containment, Level
 from truepenny.text.decode import BadBytes
-from truepenny.tool.result import NEVER_RAN
-from truepenny.workspace.process_facts import (
+from truepenny.tool.process_facts import (
     View,
     not_contained,
     not_started,
     process_facts,
     remarks,
 )
+from truepenny.tool.result import NEVER_RAN
 
 SUCCESS = Classification(Outcome.SUCCESS)
 ZERO = ExitFact(0, 0)
