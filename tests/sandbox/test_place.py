@@ -1,16 +1,35 @@
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
+import truepenny.sandbox.place as place_module
 from truepenny.sandbox.place import NotAPlace, Place, is_within, make_point, open_place
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return tmp_path.resolve()
+
+
+@pytest.fixture(params=["at once", "walked"], autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to a place: the kernel's own look, and ours where the kernel has none."""
+
+    def none(name: str, *arguments: int) -> int:
+        raise OSError(errno.ENOSYS, name)
+
+    if request.param == "walked":
+        monkeypatch.setattr(place_module, "call", none)
+
+
+def test_a_name_with_a_nul_is_refused(root: Path) -> None:
+    (root / "a").touch()
+    with pytest.raises(ValueError, match="null"):
+        open_place(root / "a\0b")
 
 
 def opened(path: Path, start: int | None = None) -> Place:

@@ -134,3 +134,16 @@ def test_another_users_stay(place: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     assert sweep("call") == 0
     assert folder.exists()
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_where_nothing_can_be_looked_into_it_goes_by_name_or_keeps_its_record(
+    place: Path, monkeypatch: pytest.MonkeyPatch, more: bool
+) -> None:
+    with scratch_folder("call") as folder:
+        if more:
+            (folder / "file").touch()
+        # As where no descriptor is left.
+        monkeypatch.setattr("shutil.rmtree", lambda path, ignore_errors: None)
+    assert list(place.iterdir()) == ([folder] if more else [])
+    assert (folder / OWNER).exists() is more

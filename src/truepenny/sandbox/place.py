@@ -9,13 +9,26 @@ their other end (CVE-2026-87766); what it is handed here is already there and is
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import stat
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from .syscall import call
+
 _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+
+_NO_LINKS = 0x04
+"""RESOLVE_NO_SYMLINKS: the kernel follows none, at no component."""
+
+_HOW = struct.Struct("=QQQ")
+"""struct open_how: flags, mode, what not to resolve."""
+
+_FROM_HERE = -100
+"""AT_FDCWD; an absolute path starts at the root whatever stands here."""
 
 
 class NotAPlace(Exception):
@@ -67,6 +80,37 @@ def open_place(path: Path, start: int | None = None) -> Place:
     parts = [part for part in path.parts if part != "/"]
     if ".." in parts:
         raise NotAPlace(f"{path} leads upwards")
+    found = _open_at_once("/".join(parts), start)
+    return _walk(path, parts, start) if found is None else Place(path, *found)
+
+
+def _open_at_once(path: str, start: int | None) -> tuple[int, tuple[int, int], int] | None:
+    """Let the kernel look at each component (Linux 5.6); None where it will not, for any reason
+    but that nothing is there: the walk then finds out and says what it is."""
+    if "\0" in path or (start is not None and not path):
+        return None
+    text = ctypes.create_string_buffer(os.fsencode(path if start is not None else f"/{path}"))
+    how = ctypes.create_string_buffer(_HOW.pack(_LOOK, 0, _NO_LINKS), _HOW.size)
+    try:
+        descriptor = call(
+            "openat2",
+            _FROM_HERE if start is None else start,
+            ctypes.addressof(text),
+            ctypes.addressof(how),
+            _HOW.size,
+        )
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return None
+    found = os.fstat(descriptor)
+    if stat.S_ISLNK(found.st_mode):
+        os.close(descriptor)
+        return None
+    return descriptor, (found.st_dev, found.st_ino), found.st_mode
+
+
+def _walk(path: Path, parts: list[str], start: int | None) -> Place:
     here = os.open("/", _LOOK | os.O_DIRECTORY) if start is None else os.dup(start)
     try:
         for number, part in enumerate(parts):

@@ -38,10 +38,24 @@ def scratch_folder(kind: str) -> Generator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        # Without a free descriptor it could not even look inside; an empty one needs none. One
-        # without a record would never be swept.
-        with contextlib.suppress(OSError):
+        _remove_by_name(folder)
+
+
+def _remove_by_name(folder: Path) -> None:
+    """Remove a folder with nothing but its record in it, for where no descriptor is left to look
+    inside. The record is back if there was more: without one it would never be swept."""
+    record, aside = folder / OWNER, folder.with_name(f"{folder.name}-{OWNER}")
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+        return
+    with contextlib.suppress(OSError):
+        os.rename(record, aside)
+        try:
             folder.rmdir()
+        except OSError:
+            os.rename(aside, record)
+        else:
+            aside.unlink()
 
 
 def sweep(kind: str) -> int:
