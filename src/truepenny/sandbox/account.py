@@ -6,6 +6,7 @@ outside, and then its walls are the only ones left. What is dropped to is a real
 
 from __future__ import annotations
 
+import functools
 import os
 import pwd
 from pathlib import Path
@@ -73,8 +74,10 @@ def _named(setting: str) -> pwd.struct_passwd:
         ) from None
 
 
+@functools.lru_cache(maxsize=64)
 def _numbered(uid: int, gid: int) -> Account:
-    """Return the account of a number, which in a container need not have a name."""
+    """Return the account of a number, which in a container need not have a name. The table is
+    asked once for each: every start needs it, and accounts do not change their names."""
     try:
         return _dropped(pwd.getpwuid(uid))
     except KeyError:
@@ -86,6 +89,7 @@ def _dropped(entry: pwd.struct_passwd) -> Account:
     return Account(entry.pw_name, entry.pw_uid, entry.pw_gid or NOBODY_ID, drop=True)
 
 
+@functools.lru_cache(maxsize=64)
 def _name(uid: int) -> str:
     try:
         return pwd.getpwuid(uid).pw_name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -72,13 +73,13 @@ def _why_not(folder: Path, own: Iterable[Path], homes: Iterable[Path]) -> str:
     if SECRET_NAMES.intersection(folder.parts):
         return "programs keep secrets in there"
     for path in own:
-        if is_within(folder, path.resolve()):
+        if is_within(folder, os.path.realpath(path)):
             return f"Truepenny keeps its own files in {path}"
     for path in code_folders():
         if is_within(folder, path):
             return f"Truepenny itself runs from {path}"
     for home in homes:
         # Parents too: a secret of a home below the folder is a secret in the folder.
-        if is_within(home.resolve(), folder) and (found := secrets_of(home)):
+        if is_within(os.path.realpath(home), folder) and (found := secrets_of(home)):
             return f"it contains {found[0]}"
     return ""

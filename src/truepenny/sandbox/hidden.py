@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pwd
 from collections.abc import Mapping
@@ -51,19 +52,26 @@ def own_folders(env: Mapping[str, str]) -> tuple[Path, ...]:
 
 def homes(env: Mapping[str, str], account: Account) -> tuple[Path, ...]:
     """Return the homes whose secrets are kept out: ours, and that of the account."""
-    found: list[Path] = []
-    if os.path.isabs(env.get("HOME", "")):
-        found.append(Path(env["HOME"]))
-    for uid in (os.getuid(), account.uid):
-        try:
-            found.append(Path(pwd.getpwuid(uid).pw_dir))
-        except KeyError:
-            continue
+    found = (env.get("HOME", ""), _home_of(os.getuid()), _home_of(account.uid))
     # An account without a home of its own has `/` or a name for nothing there.
-    return tuple(dict.fromkeys(home for home in found if home != Path("/") and home.is_absolute()))
+    return tuple(
+        Path(home) for home in dict.fromkeys(found) if os.path.isabs(home) and home.strip("/")
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _home_of(uid: int) -> str:
+    """Return what the table says, asked once: reading it takes longer than a whole plan may."""
+    try:
+        return os.path.normpath(pwd.getpwuid(uid).pw_dir)
+    except KeyError:
+        return ""
 
 
 def secrets_of(home: Path) -> tuple[Path, ...]:
     """Return the secret places that are there below a home, also as a link to nowhere."""
+    text = str(home)
+    if not os.path.lexists(text):
+        return ()
     names = (*SECRET_FOLDERS, *SECRET_FILES)
-    return tuple(Path(home, name) for name in names if os.path.lexists(f"{home}/{name}"))
+    return tuple(Path(home, name) for name in names if os.path.lexists(f"{text}/{name}"))

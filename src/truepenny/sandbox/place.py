@@ -54,7 +54,7 @@ class Place:
         os.close(self.descriptor)
 
 
-def is_within(path: Path, folder: Path) -> bool:
+def is_within(path: Path | str, folder: Path | str) -> bool:
     """Whether a path is the folder or below it, by its name. A plan asks this some thousand times,
     and pathlib's own takes ten times as long."""
     text, above = str(path), str(folder)

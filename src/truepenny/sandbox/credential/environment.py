@@ -13,6 +13,7 @@ import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from truepenny.sandbox.place import lineage
 from truepenny.sandbox.plan import Account
 
 from .names import LOCALE, is_ours, is_secret, steers_a_shell
@@ -66,8 +67,8 @@ def clean_environment(
 
 def clean_path(path: str, workspace: Path) -> str:
     """Return a PATH from which no program of the workspace, or of just anybody, can be started."""
-    inside = {workspace, _resolved(workspace)}
-    kept = [entry for entry in _entries(path) if _is_safe(Path(entry), inside)]
+    inside = {str(workspace), os.path.realpath(workspace)}
+    kept = [entry for entry in _entries(path) if _is_safe(entry, inside)]
     return os.pathsep.join(dict.fromkeys(kept)) or STANDARD_PATH
 
 
@@ -95,28 +96,21 @@ def _entries(path: str) -> Iterable[str]:
     return (os.path.normpath(entry) for entry in path.split(os.pathsep) if entry.startswith("/"))
 
 
-def _is_safe(entry: Path, inside: Iterable[Path]) -> bool:
-    forms = (entry, _resolved(entry))
-    if any(form.is_relative_to(folder) for form in forms for folder in inside):
+def _is_safe(entry: str, inside: Iterable[str]) -> bool:
+    forms = (entry, os.path.realpath(entry))
+    if any(form == folder or form.startswith(f"{folder}/") for form in forms for folder in inside):
         return False
     try:
-        mode = entry.stat().st_mode
+        mode = os.stat(entry).st_mode
     except FileNotFoundError:
-        return not any(_everybody_writes(parent) for parent in entry.parents)
+        return not any(_everybody_writes(folder) for folder in lineage(Path(entry))[1:])
     except OSError:
         return False
     return not mode & stat.S_IWOTH
 
 
-def _everybody_writes(folder: Path) -> bool:
+def _everybody_writes(folder: str) -> bool:
     try:
-        return bool(folder.stat().st_mode & stat.S_IWOTH)
+        return bool(os.stat(folder).st_mode & stat.S_IWOTH)
     except OSError:
         return False
-
-
-def _resolved(path: Path) -> Path:
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError):  # a circle of links is a RuntimeError before 3.13
-        return path
