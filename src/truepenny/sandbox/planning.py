@@ -126,10 +126,9 @@ def _code_mounts(code: Iterable[Path], account: Account) -> Iterator[Mount]:
 def _resolved(paths: Iterable[Path]) -> Iterator[Path]:
     """Yield the real places. What is reached by a link is hidden where it really lies."""
     for path in dict.fromkeys(paths):
-        try:
-            yield path.resolve()
-        except (OSError, RuntimeError):
-            continue  # A circle of links leads to nothing that could be shown.
+        real = os.path.realpath(path)
+        if not os.path.islink(real):  # A circle of links leads to nothing that could be shown.
+            yield Path(real)
 
 
 def _check_plain(mounts: Iterable[Mount], masks: Iterable[Path]) -> None:
