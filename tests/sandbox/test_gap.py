@@ -29,15 +29,15 @@ def at(
     return gaps(Situation(plan, level, limits, known, unprotected))
 
 
-def test_bubblewrap_with_a_group_has_none() -> None:
-    assert at(Level.BWRAP) == ()
-    assert at(Level.BWRAP, plan=replace(PLAN, network=Network.PROXY)) == ()
-    assert at(Level.BWRAP, limits=LimitLayout.CGROUP_V1) == ()
+def test_bubblewrap_with_a_group_has_sockets_in_what_it_shows_alone() -> None:
+    assert at(Level.BWRAP) == ("shown_sockets",)
+    assert at(Level.BWRAP, plan=replace(PLAN, network=Network.PROXY)) == ("shown_sockets",)
+    assert at(Level.BWRAP, limits=LimitLayout.CGROUP_V1) == ("shown_sockets",)
 
 
 def test_the_machines_network_brings_its_abstract_sockets() -> None:
     host = replace(PLAN, network=Network.HOST)
-    assert at(Level.BWRAP, plan=host) == ("abstract_sockets",)
+    assert at(Level.BWRAP, plan=host) == ("shown_sockets", "abstract_sockets")
 
 
 def test_landlock() -> None:

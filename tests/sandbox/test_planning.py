@@ -86,6 +86,19 @@ def test_read_paths_are_shown_where_they_are_written(folder: Path, tmp_path: Pat
     assert (mount.mode, mount.destination, mount.source) == (Mode.READ, link, real)
 
 
+def test_read_paths_never_lead_through_what_a_command_may_turn_into_a_link(
+    folder: Path, tmp_path: Path
+) -> None:
+    make_folder(folder / "data").rename(folder / "moved")
+    (folder / "data").symlink_to(tmp_path)
+    plan = plan_of(folder, read_paths=(str(folder / "data"), str(folder / "moved")))
+    assert [m for m in plan.mounts if m.reason == "sandbox.read_paths"] == []
+    (tmp_path / "link").symlink_to(f"{tmp_path}/../{tmp_path.name}/second")
+    (tmp_path / "second").symlink_to(folder / "data")
+    with pytest.raises(ConfigurationError, match="through the workspace"):
+        plan_of(folder, read_paths=(str(tmp_path / "link"),))
+
+
 @pytest.mark.parametrize("path", ["relative", "/", "/proc", "/sys/fs", "/dev/shm", "/usr/../etc"])
 def test_read_paths_that_show_too_much_are_refused(folder: Path, path: str) -> None:
     with pytest.raises(ConfigurationError) as refused:

@@ -82,6 +82,12 @@ GAPS = (
         lambda at: _bare(at) or _connects(at),
     ),
     Gap(
+        "shown_sockets",
+        "It can connect to services of the machine whose socket files lie in a folder that it "
+        "sees.",
+        lambda at: at.level is Level.BWRAP,
+    ),
+    Gap(
         "abstract_sockets",
         "It can connect to services of the machine that listen on abstract unix sockets.",
         lambda at: (
@@ -114,8 +120,9 @@ GAPS = (
     ),
     Gap(
         "attributes",
-        "Where it knows a path, it can see a file's size, times and mode, and change those of "
-        "files of its account; it can see the numbers of processes and of their descriptors.",
+        "Where it knows a path, it can see a file's size, times, mode and marks, where a link "
+        "leads and which files of a folder are used, and change times, mode and marks of files of its "
+        "account; it can see the numbers of processes and of their descriptors.",
         lambda at: _bare(at) or _landlock(at),
     ),
     Gap(

@@ -23,6 +23,9 @@ from .hidden import homes, own_folders, secrets_of
 from .place import NotAPlace, is_within, lineage, open_place, reason
 from .plan import Account, Mode, Mount, Network, Plan, Profile, ResourceLimits
 
+MOST_STEPS = 4096
+"""Parts of a path with all the links in it; the kernel gives up after 40 links."""
+
 
 def plan_for(
     profile: Profile,
@@ -51,7 +54,7 @@ def plan_for(
     code = code_folders()
     found = [
         *baseline_mounts(),
-        *_read_paths(settings.read_paths, hidden),
+        *_read_paths(settings.read_paths, hidden, workspace),
         *(_code_mounts(code, account) if profile is Profile.TOOL_SERVER else ()),
         Mount(Mode.WRITE, workspace, "the workspace", workspace, required=True, protected=True),
         *guarded_mounts(workspace, code),
@@ -87,9 +90,11 @@ def _check_place(workspace: Path) -> None:
         )
 
 
-def _read_paths(paths: Iterable[str], hidden: Sequence[Path]) -> Iterator[Mount]:
+def _read_paths(paths: Iterable[str], hidden: Sequence[Path], workspace: Path) -> Iterator[Mount]:
     for text in paths:
         path = Path(text)
+        if ".." not in path.parts and is_within(path, workspace):
+            continue  # It is there anyway.
         source = path.resolve() if path.is_absolute() else path
         why = ""
         if not path.is_absolute() or ".." in path.parts:
@@ -100,6 +105,9 @@ def _read_paths(paths: Iterable[str], hidden: Sequence[Path]) -> Iterator[Mount]
             why = "secrets or Truepenny's own files are in there"
         elif any(is_within(source, Path(system)) for system in ("/proc", "/sys", "/dev")):
             why = "it shows what other processes do"
+        elif any(is_within(place, workspace) for place in _passed(path)):
+            # A command could turn what lies there into a link to anywhere.
+            why = "it leads through the workspace"
         if why:
             raise ConfigurationError(
                 f"{text!r} cannot be shown to commands: {why}",
@@ -107,6 +115,22 @@ def _read_paths(paths: Iterable[str], hidden: Sequence[Path]) -> Iterator[Mount]
                 remedy="Name the one folder or file that commands need.",
             )
         yield Mount(Mode.READ, path, "sandbox.read_paths", source)
+
+
+def _passed(path: Path) -> Iterator[Path]:
+    """Yield every place that is passed on the way to where a path leads, links and all."""
+    waiting, here = list(reversed(path.parts)), Path("/")
+    for _ in range(MOST_STEPS):
+        if not waiting:
+            return
+        part = waiting.pop()
+        here = here.parent if part == ".." else here / part
+        yield here
+        try:
+            waiting += reversed(Path(os.readlink(here)).parts)
+        except OSError:
+            continue  # No link, or nothing there: on to the next part.
+        here = here.parent
 
 
 def _code_mounts(code: Iterable[Path], account: Account) -> Iterator[Mount]:

@@ -156,6 +156,7 @@ SHARED = (
         "changes the limits of another process",
         (Condition(0, (0,), among=False),),
     ),
+    Refusal(("listmount", "statmount"), "shows the mounts of the machine", answer=errno.ENOSYS),
 )
 """What namespaces keep apart, for where there are none."""
 
