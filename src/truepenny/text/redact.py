@@ -11,6 +11,7 @@ secret. Read such objects as JSON and use `json`.
 
 from __future__ import annotations
 
+import bisect
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -61,8 +62,24 @@ class Redactor:
 
     def json(self, value: Any) -> tuple[Any, dict[str, int]]:
         """Redact a JSON value by its structure; the value given is not changed."""
-        walk = JsonRedaction(self.text)
+        walk = self.walk()
         return walk.value(value), walk.counts
+
+    def walk(self) -> JsonRedaction:
+        """Return a walk over JSON values that come one after the other."""
+        return JsonRedaction(self.text, self._dirty)
+
+    def _dirty(self, lines: Sequence[str]) -> set[int]:
+        """Return which of some lines have something to mask; rules never look past a line."""
+        hits = self._rules.scan("\n".join(lines), self.known)
+        if not hits:
+            return set()
+        ends: list[int] = []
+        at = 0
+        for line in lines:
+            at += len(line) + 1
+            ends.append(at)
+        return {bisect.bisect_right(ends, hit.start) for hit in hits}
 
     def learn(self, value: str, label: str = "known", *, certain: bool = False) -> bool:
         """Add a known secret; see `KnownValues.learn`."""

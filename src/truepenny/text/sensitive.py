@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from enum import IntEnum
 
 
@@ -100,7 +101,7 @@ _RANDOM_LENGTH = 8  # shorter words beside a weak name say nothing
 @functools.lru_cache(maxsize=4096)  # a log repeats its few keys on every line
 def key_strength(key: str) -> Strength:
     """Judge a key name in any spelling (camelCase, kebab-case, dotted, UPPER_SNAKE)."""
-    name = _COUNTER.sub("", _SEPARATORS.sub("_", _CAMEL.sub("_", key)).lower().strip("_"))
+    name = _spelled(key)
     if _STRONG.search(name):
         benign = _BENIGN_END.search(name)
         return Strength.NONE if benign else Strength.STRONG
@@ -112,6 +113,10 @@ def key_strength(key: str) -> Strength:
             return Strength.NORMAL
         return Strength.NONE if _BENIGN_END.search(name) else Strength.NORMAL
     return Strength.NONE
+
+
+def _spelled(key: str) -> str:
+    return _COUNTER.sub("", _SEPARATORS.sub("_", _CAMEL.sub("_", key)).lower().strip("_"))
 
 
 def is_secret(key: str, value: str, *, prose: bool = False) -> bool:
@@ -137,6 +142,49 @@ def is_secret(key: str, value: str, *, prose: bool = False) -> bool:
     if strength is Strength.WEAK or prose:
         return looks_random(plain)
     return True
+
+
+_SCHEMA_TYPES = frozenset({"string", "integer", "number", "boolean", "object", "array"})
+_REFERENCE = frozenset(
+    {"name", "key", "namespace", "optional", "kind", "group", "apiversion"}
+    | {"secretname", "secretkey", "property"}
+)
+_KEY_LIKE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,252}")
+_NOT_NESTED = frozenset({"secret", "secrets", "auth", "token", "key", "serviceaccounttoken"})
+"""Names of structures that say where a secret is, not what it is."""
+
+
+def opens_credentials(key: str) -> bool:
+    """Whether a mapping under this name holds credentials, each of its values one of them."""
+    return key == "auths" or (key.lower() not in _NOT_NESTED and key_strength(key) > Strength.NONE)
+
+
+def is_benign_member(key: str) -> bool:
+    """Whether a member of a mapping of credentials only describes them (`type`, `enabled`)."""
+    return _BENIGN_END.search(_spelled(key)) is not None
+
+
+def is_reference(members: Mapping[str, object]) -> bool:
+    """Whether a mapping says where a secret is kept: the name of an object, perhaps a key in it.
+
+    Custom resources have them under names like `passwordSecret`.
+    """
+    folded = {key.lower().replace(" ", ""): value for key, value in members.items()}
+    if not folded.keys() <= _REFERENCE or not folded.keys() & {"name", "secretname"}:
+        return False
+    return all(
+        isinstance(value, bool)
+        or value is None
+        or (isinstance(value, str) and _KEY_LIKE.fullmatch(value) and not looks_random(value))
+        for value in folded.values()
+    )
+
+
+def is_schema(members: Mapping[str, object]) -> bool:
+    """Whether a mapping describes a field, as a CRD does, rather than being its value."""
+    if members.get("type") in _SCHEMA_TYPES:
+        return True
+    return "$ref" in members or "x-kubernetes-preserve-unknown-fields" in members
 
 
 def looks_random(value: str) -> bool:

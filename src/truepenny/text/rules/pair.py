@@ -9,7 +9,13 @@ from __future__ import annotations
 import re
 
 from truepenny.text.rule import KEY_CHARS, Rule, Span
-from truepenny.text.sensitive import MAX_JUDGED, Strength, is_secret, key_strength
+from truepenny.text.sensitive import (
+    MAX_JUDGED,
+    Strength,
+    is_secret,
+    key_strength,
+    opens_credentials,
+)
 
 from .example import word
 
@@ -68,8 +74,6 @@ _VALUE_AFTER = re.compile(
 )
 _LINE_END = re.compile(r"\\{0,4}[\"']?[ \t\r]*,?[ \t\r]*(?=\n|$)")
 _FLAG = re.compile(r"--?[A-Za-z]")
-_NOT_NESTED = frozenset({"secret", "secrets", "auth", "token", "key", "serviceaccounttoken"})
-"""Keys of structures that say where a secret is, not what it is."""
 
 
 def _line_start(text: str, at: int) -> int:
@@ -160,7 +164,7 @@ def _opener(match: re.Match[str], at: int) -> Span | None:
     key, text = match.group("key"), match.string
     if _BLOCK.match(text, at):
         return Span(at, at, "\n", "block")
-    if ":" not in match.group("sep") or key.lower() in _NOT_NESTED:
+    if ":" not in match.group("sep") or not opens_credentials(key):
         return None
     return Span(at, at, "\n", "nested")
 
