@@ -121,8 +121,8 @@ GAPS = (
     Gap(
         "attributes",
         "Where it knows a path, it can see a file's size, times, mode and marks, where a link "
-        "leads and which files of a folder are used, and change times, mode and marks of files of its "
-        "account; it can see the numbers of processes and of their descriptors.",
+        "leads and which files of a folder are used, and change times, mode and marks of files of "
+        "its account; it can see the numbers of processes and of their descriptors.",
         lambda at: _bare(at) or _landlock(at),
     ),
     Gap(

@@ -1,0 +1,1 @@
+"""Attempts to get out of the sandbox, each run for real and judged from outside."""
