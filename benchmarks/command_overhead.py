@@ -1,106 +1,190 @@
-"""What running a line costs, from call to result: ours against `subprocess.run` of the same words.
+"""What a call of the `bash` tool costs, from its arguments to its result, at each level that works.
 
-Each round runs all of them once, so that a busy machine slows all alike; medians are compared.
-Ours decodes, bounds, sees the end by the process id, looks for what was left behind and guards
-against our own death; the baseline reads two pipes and waits.
+The baseline is the least that any tool of this kind does: `asyncio.create_subprocess_exec` of bash
+with the line, and `communicate`. Each round runs every one of them once, so that a busy machine
+slows all alike; medians are compared. Two lines: `true`, which shows the whole of what is added,
+and one of work, as agents run it all day.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
+import shutil
 import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
 
-from truepenny.config.settings import SandboxSettings
-from truepenny.errors import CouldNotRun
-from truepenny.execute.command import Command
-from truepenny.execute.process import run as run_process
-from truepenny.execute.shell import line_command, run_line
+from truepenny.config.settings import SandboxSettings, WorkspaceSettings
+from truepenny.execute.background.runs import BackgroundRuns
 from truepenny.sandbox.account import account_for
-from truepenny.sandbox.choice import open_sandbox
-from truepenny.sandbox.plan import Profile
-from truepenny.sandbox.planning import plan_for
-from truepenny.sandbox.sandbox import Sandbox
+from truepenny.sandbox.choice import PROBES, Choice
+from truepenny.sandbox.level import Level
+from truepenny.text.redact import Redactor
+from truepenny.tool.admission import Admission, Policy
+from truepenny.tool.autonomy import Autonomy
+from truepenny.tool.contract import CallContext
+from truepenny.tool.invoke import invoke
+from truepenny.tool.registry import Registry
+from truepenny.workspace.bash import bash_tool
+from truepenny.workspace.workspace import Workspace
 
 from .report import Row
 
-ROUNDS, WARM_UP = 60, 5
+ROUNDS, WARM_UP = 50, 5
+
 LIMIT = 1.5
+"""A call against a plain subprocess, for a line of work at the level that `auto` takes."""
+
 MORE_MS = 15.0
-"""The bar of a sandboxed command over the bare one, through all of our own running as well."""
+"""A sandboxed command may take this much longer than the bare one."""
 
-ENV = {"PATH": os.defpath}
-BASH = ("bash", "-o", "pipefail", "-c")
-PLAIN_LINE, PIPED_LINE = "true", "echo a | cat"
+LEVELS: tuple[Choice, ...] = ("none", "landlock", "bwrap")
+NOBODY = 65534
 
-Work = Callable[[], Awaitable[object]]
+FOLDERS, FILES, LINES = 20, 25, 120
+"""A small project: 500 files of some 4 KB."""
+
+WORK = "git status --short && grep -rn 'needle' --include='*.py' . | head -n 20"
+TRIVIAL = "true"
+
+BARE_ENV = {
+    "PATH": os.defpath,
+    # The folder belongs to the account of commands, and the baseline runs as we do.
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "safe.directory",
+    "GIT_CONFIG_VALUE_0": "*",
+}
+
+Step = Callable[[], Awaitable[str]]
 
 
 def run() -> list[Row]:
-    with tempfile.TemporaryDirectory(prefix="workspace-", dir="/tmp") as folder:
-        os.chmod(folder, 0o777)
-        return anyio.run(_measured, Path(folder))
+    base = Path(tempfile.mkdtemp(prefix="workspace-", dir="/tmp"))
+    base.chmod(0o755)
+    try:
+        root = _project(base)
+        return anyio.run(_measured, base, root)
+    finally:
+        shutil.rmtree(base)
 
 
-async def _measured(folder: Path) -> list[Row]:
-    works: dict[str, Work] = {
-        "plain": lambda: run_line(line_command(PLAIN_LINE, env=ENV)),
-        "plain baseline": lambda: _subprocess((*BASH, PLAIN_LINE)),
-        "piped": lambda: run_line(line_command(PIPED_LINE, env=ENV)),
-        "piped baseline": lambda: _subprocess((*BASH, PIPED_LINE)),
-        "bare": lambda: run_process(Command(("true",), ENV)),
-    }
-    held = _sandbox(folder)
-    if held is not None:
-        command = Command(("true",), ENV, folder, sandbox=held)
-        works["held"] = lambda: run_process(command)
-    times: dict[str, list[float]] = {name: [] for name in works}
-    for number in range(WARM_UP + ROUNDS):
-        for name, work in works.items():
-            began = time.perf_counter()
-            await work()
-            if number >= WARM_UP:
-                times[name].append(time.perf_counter() - began)
-    ms = {name: statistics.median(found) * 1000 for name, found in times.items()}
-    rows = [
-        Row(
-            f"`{line}` by bash, to subprocess.run",
-            f"{ms[name]:.2f} ms",
-            f"{ms[f'{name} baseline']:.2f} ms",
-            ms[name] / ms[f"{name} baseline"],
-            LIMIT,
-        )
-        for name, line in (("plain", PLAIN_LINE), ("piped", PIPED_LINE))
-    ]
-    if "held" in ms:
-        rows.append(
-            Row(
-                "`true` sandboxed: ms more than bare, both run by us, to the limit of 15",
-                f"{ms['held']:.1f} ms",
-                f"{ms['bare']:.1f} ms",
-                (ms["held"] - ms["bare"]) / MORE_MS,
-                1.0,
+def _project(base: Path) -> Path:
+    root = base / "project"
+    for number in range(FOLDERS * FILES):
+        file = root / f"part_{number % FOLDERS}" / f"module_{number}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        body = "".join(f"value_{line} = {number} * {line}  # plain\n" for line in range(LINES))
+        file.write_text(body + ("# needle\n" if number % 50 == 0 else ""), encoding="utf-8")
+    git = ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "all"]):
+        subprocess.run([*git, *words], check=True)
+    if os.geteuid() == 0:
+        for folder, folders, files in os.walk(root):
+            for name in ("", *folders, *files):
+                os.chown(Path(folder, name), NOBODY, NOBODY)
+    return root
+
+
+async def _measured(base: Path, root: Path) -> list[Row]:
+    levels = [level for level in LEVELS if _works(level, root)]
+    rows: list[Row] = []
+    for line, name in ((WORK, "a line of work (git status, grep)"), (TRIVIAL, "`true`")):
+        steps: dict[str, Step] = {"plain": lambda line=line: _plain(line, root)}
+        async with _workspace(base, root) as made:
+            for level in levels:
+                steps[level] = _call(made, base, level, line)
+            found = await _medians(steps)
+        plain = found.pop("plain")
+        strongest = levels[-1]
+        for level, seconds in found.items():
+            rows.append(
+                Row(
+                    f"{name} by the bash tool, level {level}, to a plain subprocess",
+                    f"{seconds * 1000:.1f} ms",
+                    f"{plain * 1000:.1f} ms",
+                    seconds / plain,
+                    LIMIT if line == WORK and level == strongest else None,
+                )
             )
-        )
+            if level != "none":
+                rows.append(
+                    Row(
+                        f"{name}, level {level}: ms more than level none, to the limit of 15",
+                        f"{seconds * 1000:.1f} ms",
+                        f"{found['none'] * 1000:.1f} ms",
+                        (seconds - found["none"]) * 1000 / MORE_MS,
+                        1.0,
+                    )
+                )
     return rows
 
 
-def _sandbox(folder: Path) -> Sandbox | None:
-    plan = plan_for(Profile.COMMAND, folder, account_for(folder, None), SandboxSettings())
-    try:
-        return open_sandbox(plan, "auto")
-    except CouldNotRun as error:
-        print(f"(no sandbox to measure: {error.message})")
-        return None
+async def _medians(steps: dict[str, Step]) -> dict[str, float]:
+    times: dict[str, list[float]] = {name: [] for name in steps}
+    said: set[str] = set()
+    for number in range(WARM_UP + ROUNDS):
+        for name, step in steps.items():
+            began = time.perf_counter()
+            said.add(await step())
+            if number >= WARM_UP:
+                times[name].append(time.perf_counter() - began)
+    if len(said) != 1:
+        raise RuntimeError(f"not all did the same: {said}")
+    return {name: statistics.median(found) for name, found in times.items()}
 
 
-async def _subprocess(argv: tuple[str, ...]) -> object:
-    return subprocess.run(  # noqa: ASYNC221
-        argv, env=ENV, stdin=subprocess.DEVNULL, capture_output=True, check=True
+async def _plain(line: str, root: Path) -> str:
+    process = await asyncio.create_subprocess_exec(
+        "bash",
+        "-c",
+        line,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=root,
+        env=BARE_ENV,
     )
+    out, _ = await process.communicate()
+    return out.decode()
+
+
+def _call(workspace: Workspace, base: Path, level: Choice, line: str) -> Step:
+    settings = workspace.sandbox_settings.model_copy(update={"level": level})
+    held = Workspace(
+        workspace.root, workspace.state, workspace.env, settings, workspace.settings, workspace.runs
+    )
+    registry = Registry([bash_tool(held)])
+    context = CallContext("ann", "ses_1", "call_1", base, Redactor())
+    admission = Admission(Policy(autonomy=Autonomy.FULL_AUTO))
+
+    async def call() -> str:
+        done = await invoke("bash", {"command": line}, context, registry, admission)
+        if done.result.facts.sandbox != level:
+            raise RuntimeError(f"it did not run at {level}: {done.result.text}")
+        return done.result.text
+
+    return call
+
+
+@asynccontextmanager
+async def _workspace(base: Path, root: Path) -> AsyncGenerator[Workspace]:
+    settings = WorkspaceSettings()
+    async with BackgroundRuns(base / "background", settings.background) as runs:
+        env = {"PATH": os.defpath}
+        yield Workspace(root, base / "state", env, SandboxSettings(), settings, runs)
+
+
+def _works(level: Choice, root: Path) -> bool:
+    if level == "none":
+        return True
+    probe = PROBES[Level(level)](account_for(root, None))
+    if not probe.works:
+        print(f"(not measured: {level}: {probe.detail})")
+    return probe.works
