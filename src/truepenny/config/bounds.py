@@ -1,4 +1,4 @@
-"""Bounds of a turn that the settings and the agent share; here once, importable for nothing."""
+"""Bounds that the settings share with other parts; here once, importable for nothing."""
 
 from __future__ import annotations
 
@@ -7,3 +7,6 @@ MAX_TURNS = 100
 
 MAX_TOOL_CALLS = 200
 """Tool calls in one turn: two for each request, as parallel reads come."""
+
+MAX_PROGRAM_SECONDS = 300
+"""For a program of ours that a command asks for (assistant spec 3.3)."""

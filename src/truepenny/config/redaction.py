@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def redactor(settings: Settings, env: Mapping[str, str]) -> Redactor:
-    """Return a new redactor.
+    """Return a new redactor; it knows the values to redact and every credential.
 
     Raises ConfigurationError for a value that is not there, or too short to be told from ordinary
     text: leaving it out would look as if it were redacted.
@@ -42,4 +42,30 @@ def redactor(settings: Settings, env: Mapping[str, str]) -> Redactor:
                 where=f"redact.values[{number}]",
                 remedy="Use a longer secret; one so short would blank ordinary words.",
             )
+    for name, value in credential_values(settings, env).items():
+        if not made.learn(value, name, certain=True):
+            raise ConfigurationError(
+                f"the value is shorter than {MIN_CERTAIN_LENGTH} characters",
+                where=f"credentials.{name}.value",
+                remedy="Use a longer secret; one so short cannot be kept out of outputs.",
+            )
     return made
+
+
+def credential_values(settings: Settings, env: Mapping[str, str]) -> dict[str, str]:
+    """Return the credentials that are there, by name.
+
+    One whose environment variable is not set is not there: whoever asks for it is told so. Raises
+    ConfigurationError for a file that cannot be read.
+    """
+    found: dict[str, str] = {}
+    for name, one in settings.credentials.items():
+        kind, _, rest = one.value.get_secret_value().partition(":")
+        if kind == "env" and not env.get(rest):
+            continue
+        try:
+            found[name] = resolve(one.value, env)
+        except ConfigurationError as error:
+            where = f"credentials.{name}.value ({error.where})"
+            raise ConfigurationError(error.message, where=where, remedy=error.remedy) from error
+    return found

@@ -14,10 +14,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from . import secret
-from .bounds import MAX_TOOL_CALLS, MAX_TURNS
+from .bounds import MAX_PROGRAM_SECONDS, MAX_TOOL_CALLS, MAX_TURNS
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
 """A name people type: of a provider or a cluster. No slash, so that `provider/model` is clear."""
+
+Variable = Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]{0,126}$")]
+"""A variable's name. In capitals, as an environment variable of ours that sets it must be."""
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 """A limit of time. A day is longer than any single request or run should take."""
@@ -315,6 +318,51 @@ class WorkspaceSettings(Section):
     )
 
 
+class CredentialSettings(Section):
+    """A secret that programs outside of the sandbox work with, by the name of its variable."""
+
+    value: SecretStr = Field(description="The secret: `env:NAME`, `file:PATH` or the text itself.")
+    tools: Strings = Field(
+        default=(), description="Programs of `programs` that get it; empty: each of them."
+    )
+    proxy_only: bool = Field(
+        default=True,
+        description="Whether programs alone get it; false: commands may ask for the value, too.",
+    )
+
+
+class ProgramSettings(Section):
+    """A program that runs outside of the sandbox when a command asks for it by its name."""
+
+    argv: Annotated[Strings, Field(min_length=1)] = Field(
+        description="The program, an absolute path or a name on PATH, and its first words."
+    )
+    allow: Strings = Field(
+        default=(),
+        description="Words that may follow, such as `pr list`, or `pr *` for any behind the `*`.",
+    )
+    timeout: Annotated[float, Field(gt=0, le=MAX_PROGRAM_SECONDS)] = Field(
+        default=60.0, description="Seconds after which it is ended."
+    )
+    description: str = Field(
+        default="", max_length=500, description="What it is for; the model reads it."
+    )
+
+    @field_validator("argv", "allow")
+    @classmethod
+    def _plain(cls, words: tuple[str, ...]) -> tuple[str, ...]:
+        if any(not word.strip() or "\0" in word for word in words):
+            raise ValueError("must hold no empty text")
+        return words
+
+    @field_validator("allow")
+    @classmethod
+    def _star_last(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
+        if any("*" in entry.split()[:-1] for entry in entries):
+            raise ValueError("must have `*` as the last word of an entry alone")
+        return entries
+
+
 class Settings(Section):
     """The whole tree."""
 
@@ -331,6 +379,12 @@ class Settings(Section):
     )
     workspace: WorkspaceSettings = Field(
         default=WorkspaceSettings(), description="The folder that tools may work in."
+    )
+    credentials: dict[Variable, CredentialSettings] = Field(
+        default={}, description="Secrets of programs outside of the sandbox."
+    )
+    programs: dict[Name, ProgramSettings] = Field(
+        default={}, description="Programs outside of the sandbox that commands may ask for."
     )
     run: RunSettings = Field(default=RunSettings(), description="Limits of one run.")
     output: OutputSettings = Field(default=OutputSettings(), description="Size of tool results.")

@@ -42,10 +42,16 @@ def tools(workspace: Workspace, server: ServerOnDemand | None = None) -> tuple[T
     )
     made = ((make(nothing), make if reads_outputs else None) for make, reads_outputs in files)
     processes = (bash_tool(workspace), run_script_tool(workspace), verify_tool(workspace))
-    way = workspace.way
+    if way := workspace.way:
+        processes = tuple(with_passages(tool, way) for tool in processes)
+    runs = (task_output_tool(workspace), job_stop_tool(workspace))
+    if host := workspace.outside:
+        from .credential.host_side import with_telling, with_uses
+
+        processes = tuple(with_uses(with_telling(tool, host), host) for tool in processes)
+        runs = tuple(with_uses(tool, host) for tool in runs)
     return (
         *(served(tool, server, outputs) if server else tool for tool, outputs in made),
-        *(with_passages(tool, way) if way else tool for tool in processes),
-        task_output_tool(workspace),
-        job_stop_tool(workspace),
+        *processes,
+        *runs,
     )

@@ -1,14 +1,16 @@
-"""Opening a workspace for one session: its background runs, its way out, its tool server."""
+"""Opening a workspace for one session: its background runs, its way out, what it may ask of
+programs outside, its tool server."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from truepenny.config.settings import Settings
+from truepenny.errors import ConfigurationError, CouldNotRun
 from truepenny.execute.background.runs import BackgroundRuns
 from truepenny.system.directories import ensure
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from truepenny.text.redact import Redactor
     from truepenny.tool.contract import Tool
 
+    from .credential.host_side import HostSide
     from .server.on_demand import ServerOnDemand
 
 
@@ -49,8 +52,8 @@ async def open_workspace(
     """Open it. Behind the context nothing of it runs any more.
 
     `root` is absolute and resolved; `state` is a folder of ours for this user and root, made if
-    need be. Raises ConfigurationError for an entry of `sandbox.allow_hosts` that is none, and
-    CouldNotRun where the proxy cannot be opened.
+    need be. Raises ConfigurationError for an entry of `sandbox.allow_hosts` that is none and for
+    credentials or programs that cannot be used, CouldNotRun where a proxy cannot be opened.
     """
     from .server.on_demand import server_on_demand
 
@@ -64,6 +67,29 @@ async def open_workspace(
             made.way = await stack.enter_async_context(
                 way_out(settings.sandbox.allow_hosts, account)
             )
+        if settings.credentials or settings.programs:
+            made.outside = await stack.enter_async_context(_host_side(made, settings, redactor))
         await stack.enter_async_context(made.runs)
         server = await stack.enter_async_context(server_on_demand(made, redactor))
         yield OpenWorkspace(made, server)
+
+
+@asynccontextmanager
+async def _host_side(
+    workspace: Workspace, settings: Settings, redactor: Redactor
+) -> AsyncGenerator[HostSide]:
+    from truepenny.sandbox.account import account_for
+    from truepenny.sandbox.level import Level
+    from truepenny.sandbox.plan import Profile
+
+    from .credential.host_side import LANDLOCK, host_side
+
+    root, account = workspace.root, account_for(workspace.root, settings.sandbox.account)
+    clean = workspace.clean_environment()
+    async with host_side(root, workspace.env, clean, settings, redactor, account) as host:
+        with suppress(ConfigurationError, CouldNotRun):  # then each run says so
+            if workspace.sandbox(Profile.COMMAND).containment.level is Level.LANDLOCK:
+                # Its filter cannot tell one socket file from another: with ours it would open
+                # those of the machine, a message bus among them that starts programs outside.
+                host.bar(LANDLOCK)
+        yield host

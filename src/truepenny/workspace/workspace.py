@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from truepenny.execute.background.runs import BackgroundRuns
     from truepenny.sandbox.network.way_out import WayOut
 
+    from .credential.host_side import HostSide
+
 
 @dataclass(slots=True)
 class Workspace:
@@ -24,6 +26,7 @@ class Workspace:
     whatever runs leave (outputs, script runs). `env` is our own environment, from which the clean
     one of commands is made. `runs` is the registry of background commands of this session. `way`
     is the open way out where the network is `proxy`; without one such a run cannot be held.
+    `outside` is what commands may ask of programs outside, if the settings name any.
     """
 
     root: Path
@@ -33,6 +36,7 @@ class Workspace:
     settings: WorkspaceSettings
     runs: BackgroundRuns
     way: WayOut | None = None
+    outside: HostSide | None = None
 
     @property
     def script_runs(self) -> Path:
@@ -41,11 +45,16 @@ class Workspace:
 
     def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the whole environment of a command: clean, with `more` on top."""
+        clean = self.clean_environment() if self.outside is None else self.outside.environment
+        return {**clean, **(more or {})}
+
+    def clean_environment(self) -> dict[str, str]:
+        """Return that of what cannot ask for anything outside, such as our own server."""
         from truepenny.sandbox.account import account_for
         from truepenny.sandbox.credential.environment import clean_environment
 
         account = account_for(self.root, self.sandbox_settings.account)
-        return clean_environment(self.env, self.root, account=account) | dict(more or {})
+        return clean_environment(self.env, self.root, account=account)
 
     def sandbox(self, profile: Profile, mounts: Sequence[Mount] = ()) -> Sandbox:
         """Return the sandbox for one run, with further mounts after the plan's own.
@@ -61,6 +70,8 @@ class Workspace:
         settings = self.sandbox_settings
         account = account_for(self.root, settings.account)
         plan = plan_for(profile, self.root, account, settings, mounts=mounts)
+        if self.outside is not None and profile is Profile.COMMAND:
+            plan = self.outside.into(plan)
         if settings.network != "proxy":
             return open_sandbox(plan, settings.level)
         if self.way is None:

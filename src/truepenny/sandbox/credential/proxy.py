@@ -17,6 +17,7 @@ from pathlib import Path
 
 import anyio
 
+from truepenny.config.bounds import MAX_PROGRAM_SECONDS
 from truepenny.sandbox.network.listener import Listening, listening
 from truepenny.sandbox.network.stream import Stream
 from truepenny.sandbox.plan import Account
@@ -43,8 +44,8 @@ log = logging.getLogger(__name__)
 REQUEST_SECONDS = 10.0
 """For one line from a program on the same machine, and for taking the answer."""
 
-PROGRAM_SECONDS = 300.0
-"""For a program of ours (assistant spec 3.3); the client waits ten seconds longer."""
+PROGRAM_SECONDS = float(MAX_PROGRAM_SECONDS)
+"""Whatever the program's own limit is; the client waits ten seconds longer."""
 
 MOST_REQUESTS = 16
 """At once; each may be a process."""
@@ -215,7 +216,7 @@ class CredentialProxy:
             error = type(done).__name__
             log.warning("program failed: tool=%s error=%s", request.tool, error)
             use.over, use.refusal = True, Reason.FAILED
-            return refused(Reason.FAILED, "the program could not be run", returncode=1)
+            return refused(Reason.FAILED, "the program could not be run to its end", returncode=1)
         if done is None:
             if not limit.cancelled_caught:
                 return _refuse(Reason.GONE, "nobody waits for the program any more", use)

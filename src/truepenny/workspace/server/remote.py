@@ -30,7 +30,7 @@ async def workspace_server(
     """
     outputs = Mount(Mode.WRITE, scratch, "whole outputs of commands", scratch, required=True)
     sandbox = workspace.sandbox(Profile.TOOL_SERVER, (outputs,))
-    env = stripped_environment(workspace.environment())
+    env = stripped_environment(workspace.clean_environment())
     found = interpreter(sandbox.plan)
     start = Start(
         hello_for(workspace, sandbox, scratch, env),
