@@ -117,6 +117,33 @@ time.sleep(60)
 """
 
 
+FIRST_THREAD_ENDS = """
+import ctypes, os, threading, time
+if os.fork():
+    time.sleep(0.3)
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+os.write(1, b"%d\\n" % os.getpid())
+os.close(1)
+os.close(2)
+threading.Thread(target=time.sleep, args=(60,)).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
+
+async def test_one_that_lives_on_in_another_thread_alone_is_found() -> None:
+    pids: list[int] = []
+    with nothing_left():
+        done = await run(
+            python(FIRST_THREAD_ENDS), on_output=lambda _, text: pids.append(int(text))
+        )
+    assert done.exit.observed == 0
+    assert done.leftovers == 1
+    assert not os.path.exists(f"/proc/{pids[0]}")
+
+
 @pytest.mark.parametrize("kind", ["ends", "times out", "leaves", "confined", "line"])
 async def test_stopped_at_any_point_nothing_is_left(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

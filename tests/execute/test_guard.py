@@ -117,13 +117,21 @@ anyio.run(lambda: run(Command(("/bin/sh", "-c", line), {"PATH": os.defpath}, cwd
 """
 
 
+# The same, and only a thread besides the first goes on.
+IN_A_THREAD = ESCAPED.replace("import os,", "import ctypes, os, threading,").replace(
+    "\ntime.sleep(60)",
+    "\nthreading.Thread(target=time.sleep, args=(60,)).start()\nctypes.CDLL(None).pthread_exit(0)",
+)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
-def test_killed_outright_we_leave_none_in_another_session_either() -> None:
-    code = VICTIM.replace(repr(LONG), repr(ESCAPED))
+@pytest.mark.parametrize("escaped", [ESCAPED, IN_A_THREAD], ids=["whole", "in a thread"])
+def test_killed_outright_we_leave_none_in_another_session_either(escaped: str) -> None:
+    code = VICTIM.replace(repr(LONG), repr(escaped))
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as victim:
         assert victim.stdout is not None
         pid = int(victim.stdout.readline())
-        assert alive(pid)
+        assert os.path.exists(f"/proc/{pid}")
         victim.kill()
         assert victim.stdout.read() == b""
     assert gone(pid)

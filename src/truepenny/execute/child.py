@@ -37,6 +37,9 @@ FIRST_LOOK = 0.0005
 bubblewrap's namespace, which needs a millisecond, and every call waits for it; each pause is twice
 the one before."""
 
+BURY_SECONDS = 0.1
+"""How long orphans that are ending already are waited for; the kernel needs a few milliseconds."""
+
 GRACE_SECONDS = 2.0
 """How long a group has between the request to end and the kill."""
 
@@ -95,6 +98,7 @@ class Child:
         if left or lives:
             await self._end(left, ticker)
             everything = not self.living() and self._observe()
+        await self._bury(ticker)
         # What even a kill did not end may do so once we are gone.
         if everything:
             GUARD.release(self._pid)
@@ -119,6 +123,18 @@ class Child:
         if confinement is None or confinement.containment.level is not Level.BWRAP:
             return list(left)
         return [pid for pid in left if not is_namespace_init(pid)]
+
+    async def _bury(self, ticker: Clock) -> None:
+        """Wait for orphans that end by themselves and cannot be told any more: bubblewrap killed
+        before it was seen to fork leaves one, which would stay a zombie."""
+        deadline = ticker.monotonic() + BURY_SECONDS
+        pause = FIRST_LOOK
+        while self._descendants is not None and self._descendants.dying:
+            if ticker.monotonic() >= deadline:
+                return
+            await ticker.sleep(pause)
+            pause *= 2
+            self.living()
 
     async def _end(self, left: Mapping[int, ProcessStat], ticker: Clock) -> None:
         self._ask(left)

@@ -59,12 +59,15 @@ for entry in $held; do
   fi
   kill -s KILL -- "-$group"
 done
-# What left its group and session is known by the mark of this runtime in its environment.
+# What left its group and session is known by the mark of this runtime in its environment; one whose
+# first thread has ended shows it at the others.
 case $held$ours in
   *:*TRUEPENNY_RUN=????????????????-)
     set +f
-    for file in $(grep -lz "^$ours" /proc/[0-9]*/environ); do
+    for file in $(grep -lz "^$ours" /proc/[0-9]*/environ) \
+        $(grep -lz "^$ours" /proc/[0-9]*/task/[0-9]*/environ); do
       file=${file%/environ}
+      file=${file%/task/*}
       kill -s KILL "${file#/proc/}"
     done
     set -f ;;

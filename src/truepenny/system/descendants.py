@@ -120,9 +120,13 @@ class Descendants:
         self.leader = leader
         self._mark = f"{RUN_VARIABLE}={cookie}\0".encode()
         self._seen: dict[int, int] = {}
+        self.dying = False
+        """Whether the last look met an orphan amidst its end. It may be of any run, and stays a
+        zombie unless somebody looks again."""
 
     def living(self) -> dict[int, ProcessStat]:
         """Return those that live, the leader itself not counted; reap those that do not."""
+        self.dying = False
         found = tree(self.leader) if _is_child(self.leader) else {}
         for pid in _read_children(os.getpid(), os.getpid()):
             if pid == self.leader or pid in _STARTS:
@@ -133,6 +137,8 @@ class Descendants:
             if not self._ours(stat):
                 if stat.finished:
                     _reap_stranger(stat)
+                elif stat.exiting and stat.session != os.getsid(0):
+                    self.dying = True
                 continue
             if stat.finished:
                 _reap(pid)
@@ -147,18 +153,30 @@ class Descendants:
             return True
         for _ in range(EXEC_LOOKS):
             try:
-                environment = RESERVE.use(lambda: _environment(stat.pid))
+                environment = RESERVE.use(lambda: _environment(stat))
             except OSError:
                 return False
-            if environment or stat.finished:
+            if environment or stat.finished or stat.exiting:
                 return self._mark in environment
             # Empty, or amidst becoming another program: then it is not there for a moment.
             time.sleep(EXEC_SECONDS)
         return False
 
 
-def _environment(pid: int) -> bytes:
-    with open(_PROC / str(pid) / "environ", "rb") as file:
+def _environment(stat: ProcessStat) -> bytes:
+    folder = _PROC / str(stat.pid)
+    if stat.threads <= 1:
+        return _read(folder / "environ")
+    # Of one whose first thread has ended, only the threads that go on still show it.
+    for thread in os.listdir(folder / "task"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if found := _read(folder / "task" / thread / "environ"):
+                return found
+    return b""
+
+
+def _read(path: Path) -> bytes:
+    with open(path, "rb") as file:
         return file.read(ENVIRON_BYTES)
 
 

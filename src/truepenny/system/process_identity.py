@@ -20,6 +20,7 @@ _PROC = Path("/proc")
 _LINUX = "linux-proc"
 _PS = "ps-lstart"
 _STAT_BYTES = 4096  # the line has some 350, its name at most 64 of them
+_PF_EXITING = 0x4  # of the kernel's own flags, field 9
 _PS_SECONDS = 5.0  # `ps` answers in milliseconds; a machine that needs longer is not asked again
 
 
@@ -42,6 +43,13 @@ class ProcessStat:
     session: int
     threads: int
     start: int
+    flags: int = 0
+
+    @property
+    def exiting(self) -> bool:
+        """Whether it runs nothing any more and ends by itself, in a moment: its memory, with its
+        environment, may be gone already."""
+        return bool(self.flags & _PF_EXITING) and self.threads <= 1
 
     @property
     def finished(self) -> bool:
@@ -66,6 +74,7 @@ def read_stat(pid: int) -> ProcessStat | None:
             int(fields[3]),
             int(fields[17]),
             int(fields[19]),
+            int(fields[6]),
         )
     except (IndexError, ValueError):
         return None

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 
+from tests.exhaustion import exhausted
 from tests.privilege import NOBODY
 from tests.workspace.world import LEVELS, World, world
 from truepenny.errors import CouldNotRun
+from truepenny.text.redact import Redactor
 from truepenny.tool.outcome import Outcome
+from truepenny.tool.result import NEVER_RAN
+from truepenny.workspace import tools
 from truepenny.workspace.server.client import ToolServer
+from truepenny.workspace.server.on_demand import server_on_demand
 from truepenny.workspace.server.remote import workspace_server
 
 pytestmark = pytest.mark.anyio
@@ -91,3 +97,21 @@ async def test_commands_do_not_look_into_the_server(level: str) -> None:
         done = await server.call("bash", {"command": look})
         assert "socket" not in done.text
         assert "python" not in done.text
+
+
+async def test_where_no_descriptor_is_left_nothing_ran_and_no_folder_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with world("none") as here:
+        temporary = here.root.parent / "tmp"
+        temporary.mkdir()
+        monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+        for enough in (True, False):  # what is imported late is there the second time
+            async with server_on_demand(here.workspace, Redactor()) as server:
+                read = {tool.name: tool for tool in tools(here.workspace, server)}["read"]
+                with nullcontext() if enough else exhausted():
+                    done = await here.call(read, {"path": "a"})
+            assert list(temporary.iterdir()) == []
+        assert done.outcome is Outcome.CHANNEL_FAILED
+        assert done.facts.completeness == NEVER_RAN
+        assert "Too many open files" in done.text

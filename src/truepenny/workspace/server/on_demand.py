@@ -19,6 +19,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from truepenny.errors import ConfigurationError, CouldNotRun
 from truepenny.sandbox.account import account_for
 from truepenny.sandbox.roots import FileRoots
+from truepenny.system.atomic import storage_failed
 from truepenny.system.scratch import scratch_folder
 from truepenny.text.redact import Redactor
 from truepenny.tool.contract import CallContext, Tool
@@ -57,6 +58,10 @@ class ServerOnDemand:
             server = await self._alive()
         except (ConfigurationError, CouldNotRun) as error:
             return not_contained(error)
+        except OSError as error:
+            # Its folder could not be made: a full disk, or no descriptor left.
+            failed = storage_failed(error, error.filename or "", "Starting the tool server")
+            return not_contained(failed)
         return await server.call(tool, arguments, progress)
 
     @property
