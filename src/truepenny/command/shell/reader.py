@@ -292,7 +292,7 @@ class _Reader:
         if bare:
             pieces.append(Piece("".join(bare)))
         self._at = at
-        return _word(text[start:at], tuple(pieces), start)
+        return word_of(text[start:at], tuple(pieces), start)
 
     def _escapable(self, char: str) -> None:
         if not char.isascii():
@@ -380,7 +380,8 @@ def _substitution(matched: str) -> Fault:
     )
 
 
-def _word(raw: str, pieces: tuple[Piece, ...], start: int) -> Word:
+def word_of(raw: str, pieces: tuple[Piece, ...], start: int) -> Word:
+    """Return the word of these pieces, with what bash may expand in it."""
     expands: set[str] = set()
     braces = ""
     for at, piece in enumerate(pieces):
