@@ -54,7 +54,7 @@ def code_folders() -> tuple[Path, ...]:
 def check_workspace(folder: Path, own: Iterable[Path], homes: Iterable[Path]) -> None:
     """Raise ConfigurationError where the folder (absolute, resolved) may not be a workspace.
 
-    `own` are our own folders, `homes` those whose secrets it may not contain.
+    `own` are our own folders, resolved, `homes` those whose secrets it may not contain.
     """
     why = _why_not(folder, own, homes)
     if why:
@@ -73,7 +73,7 @@ def _why_not(folder: Path, own: Iterable[Path], homes: Iterable[Path]) -> str:
     if SECRET_NAMES.intersection(folder.parts):
         return "programs keep secrets in there"
     for path in own:
-        if is_within(folder, os.path.realpath(path)):
+        if is_within(folder, path):
             return f"Truepenny keeps its own files in {path}"
     for path in code_folders():
         if is_within(folder, path):

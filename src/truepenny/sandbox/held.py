@@ -15,7 +15,7 @@ from pathlib import Path
 from truepenny.errors import CouldNotRun
 
 from .guarded import is_folder_name
-from .place import NotAPlace, Place, lineage, make_point, open_place, reason
+from .place import NotAPlace, Place, is_within, lineage, make_point, open_place, reason
 from .plan import Mode, Mount, Plan
 
 COPY_BYTES = 256 * 1024
@@ -95,11 +95,16 @@ def hold(plan: Plan, known: Identities, stack: ExitStack) -> Held:
             place = _source(mount, known, made, stack)
             if place is None:
                 continue
-        made.point(mount, place is None or place.is_folder)
-        text = None
-        if mount.copied and place is not None and made.below(mount.destination) is None:
+        over = made.below(mount.destination)
+        if over is not None:
+            made.point(mount, over, place is None or place.is_folder)
+        held = HeldMount(mount, None if place is None else place.descriptor)
+        if mount.copied and place is not None and over is None:
             text = _readable(place, stack)
-        made.add(mount, place, text)
+            held = held if text is None else HeldMount(mount, text, copied=True)
+        elif mount.mode is Mode.EMPTY and over is not None and over[0].mode is Mode.EMPTY:
+            held = HeldMount(mount, plain=not made.covers(mount))
+        made.add(held, place)
     masks = tuple(mask for path in plan.masks if (mask := made.mask(path)) is not None)
     return Held(tuple(made.mounts), masks)
 
@@ -113,19 +118,15 @@ class _Made:
         self._places: list[Place | None] = []
         self._latest: dict[str, int] = {}
 
-    def add(self, mount: Mount, place: Place | None, text: int | None = None) -> None:
-        """Note a mount as made. `text` is what its file is read from, where it is copied."""
-        over = self.below(mount.destination)
-        if mount.mode is Mode.EMPTY:
-            plain = over is not None and over[0].mode is Mode.EMPTY
-            held = HeldMount(mount, plain=plain)
-        elif text is not None:
-            held = HeldMount(mount, text, copied=True)
-        else:
-            held = HeldMount(mount, None if place is None else place.descriptor)
-        self._latest[str(mount.destination)] = len(self.mounts)
+    def add(self, held: HeldMount, place: Place | None) -> None:
+        """Note a mount as made."""
+        self._latest[str(held.mount.destination)] = len(self.mounts)
         self.mounts.append(held)
         self._places.append(place)
+
+    def covers(self, mount: Mount) -> bool:
+        """Whether it takes something out of sight that was mounted at or below its place."""
+        return any(is_within(text, mount.destination) for text in self._latest)
 
     def below(self, path: Path) -> tuple[Mount, Place | None] | None:
         """Return the mount that a path inside lies in: the last one made at or above it."""
@@ -135,13 +136,12 @@ class _Made:
         number = max(found)
         return self.mounts[number].mount, self._places[number]
 
-    def point(self, mount: Mount, folder: bool) -> None:
-        """Check the place where something is mounted; make it where it is missing and may be."""
-        path = mount.destination
-        found = self.below(path)
-        if found is None or found[0].mode in (Mode.EMPTY, Mode.DEV):
+    def point(self, mount: Mount, found: tuple[Mount, Place | None], folder: bool) -> None:
+        """Check the place where something is mounted; make it where it is missing and may be.
+        `found` is what it lies in."""
+        path, (over, place) = mount.destination, found
+        if over.mode in (Mode.EMPTY, Mode.DEV):
             return  # In the sandbox's own memory, which nobody else sees.
-        over, place = found
         if place is None or mount.mode is Mode.LINK:
             # A link would not be mounted but made, in what lies there for everybody.
             raise _failed(f"{path} cannot be mounted below {over.destination}")
@@ -196,7 +196,7 @@ def _source(mount: Mount, known: Identities, made: _Made, stack: ExitStack) -> P
         # Denied and not there yet: in a writable folder a command could put it there, unless not
         # even we could, who have at least its rights.
         try:
-            made.point(mount, is_folder_name(mount.destination))
+            made.point(mount, below, is_folder_name(mount.destination))
         except CouldNotRun as failed:
             if _refused(failed.__cause__):
                 return None

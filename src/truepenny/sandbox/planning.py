@@ -47,8 +47,8 @@ def plan_for(
     env = os.environ if env is None else env
     own, known = own_folders(env), homes(env, account)
     _check_place(workspace)
-    check_workspace(workspace, own, known)
     ours = tuple(_resolved(own))
+    check_workspace(workspace, ours, known)
     hidden = (*ours, *_resolved(path for home in known for path in secrets_of(home)))
     _check_plain(mounts, masks)
     code = code_folders()

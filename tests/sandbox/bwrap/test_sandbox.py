@@ -393,6 +393,17 @@ def test_a_home_in_the_temporary_folder_is_no_mount_of_its_own(folder: Path) -> 
         assert " /tmp/home " not in ended.out
 
 
+def test_an_empty_folder_covers_what_was_mounted_below_its_place(folder: Path) -> None:
+    make_file(folder / "shown", "text")
+    shown = Mount(Mode.READ, Path("/tmp/home/shown"), "a test", folder / "shown")
+    again = [Mount(Mode.EMPTY, Path(path), "a test") for path in ("/tmp/home", "/tmp")]
+    for mounts, out in (([shown], "shown\n"), ([shown, again[0]], ""), ([shown, again[1]], "")):
+        plan = plan_of(folder)
+        plan = replace(plan, mounts=(*plan.mounts, *mounts), cwd=Path("/"))
+        if (sandbox := bwrap(plan)) is not None:
+            assert shell(sandbox, "ls /tmp/home 2>/dev/null").out == out
+
+
 def test_masks_win_over_what_was_mounted_before(folder: Path) -> None:
     secret = make_folder(folder / "secret")
     make_file(secret / "key", "hidden")
