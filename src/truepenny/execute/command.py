@@ -42,7 +42,9 @@ class Command:
     redacts it. Without a `sandbox` it has all rights of this account. `offload` is a new file that
     takes the whole text of both streams, redacted, in the order it came, when something had to be
     left out of what is kept; it is removed again when nothing was. `descriptors` are passed on
-    under their own numbers; the caller keeps and closes its copies.
+    under their own numbers; the caller keeps and closes its copies. `conversation` are two of the
+    caller's descriptors that become standard input and output (`converse` makes them): nothing of
+    standard output is captured then, and `stdin` is not used.
     """
 
     argv: tuple[str, ...]
@@ -55,3 +57,4 @@ class Command:
     sandbox: Sandbox | None = None
     offload: Path | None = None
     descriptors: tuple[int, ...] = ()
+    conversation: tuple[int, int] | None = None

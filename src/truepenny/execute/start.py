@@ -259,9 +259,6 @@ def _spawn(
     if confinement is not None:
         passed += confinement.descriptors
     cwd = command.cwd if confinement is None else confinement.cwd
-    env = {**command.env, RUN_VARIABLE: cookie}
-    if confinement is not None:
-        env = {**confinement.environment(env), RUN_VARIABLE: cookie}
     env: Mapping[str, str] = {**command.env, RUN_VARIABLE: cookie}
     try:
         if confinement is not None:
@@ -278,11 +275,13 @@ def _spawn(
             theirs.append(write)
         for descriptor in ours:
             os.set_blocking(descriptor, False)
+        talk = command.conversation
         popen = subprocess.Popen(
             argv,
             executable=program,
-            stdin=subprocess.DEVNULL if stdin is None else theirs[0],
-            stdout=theirs[-2],
+            stdin=talk[0] if talk else subprocess.DEVNULL if stdin is None else theirs[0],
+            # In a conversation the captured pipe has no writer: it is empty and at its end at once.
+            stdout=talk[1] if talk else theirs[-2],
             stderr=theirs[-1],
             cwd=cwd,
             env=env,
