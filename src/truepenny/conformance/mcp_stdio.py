@@ -9,12 +9,13 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
 from truepenny.errors import CouldNotRun, TruepennyError, UsageError
+from truepenny.execute.command import Command
 
 from .adapter import Adapter
 from .observed import Observed
@@ -149,23 +150,22 @@ class McpServer(Adapter):
 
     async def _hold(self, work: Path, *, task_status: TaskStatus[Client]) -> None:
         """Hold the connection in a task of its own: it is entered and left in the same one."""
-        from mcp import Client, StdioServerParameters
-        from mcp.client.stdio import stdio_client
+        from mcp import Client
+        from mcp.client.stdio import get_default_environment
+
+        from truepenny.mcp.stdio import stdio_transport
 
         self._stop, self._over = anyio.Event(), anyio.Event()
         over = self._over
-        env = {**self._env, **self._reading.environment}
-        server = StdioServerParameters(
-            command=self._words[0], args=self._words[1:], env=env, cwd=work
-        )
+        env = {**get_default_environment(), **self._env, **self._reading.environment}
+        server = Command(tuple(self._words), env, work, timeout=None)
         told = False
         try:
-            with _nowhere() as nowhere:
-                async with Client(stdio_client(server, errlog=nowhere)) as client:
-                    await self._learn(client)
-                    told = True
-                    task_status.started(client)
-                    await self._stop.wait()
+            async with Client(stdio_transport(server)) as client:
+                await self._learn(client)
+                told = True
+                task_status.started(client)
+                await self._stop.wait()
         except Exception as error:
             # What a dead server's connection raises at its end tells nothing new.
             if not told:
@@ -204,11 +204,6 @@ def _absolute(word: str) -> str:
     """Return a relative path that is there as an absolute one: the server runs elsewhere."""
     path = Path(word)
     return str(path.absolute()) if os.sep in word and path.exists() else word
-
-
-def _nowhere() -> TextIO:
-    """Where a server's log goes."""
-    return open(os.devnull, "w", encoding="utf-8")
 
 
 def _first(error: BaseException) -> BaseException:

@@ -1,0 +1,1 @@
+"""Servers of the Model Context Protocol: reaching them through our own way of running programs."""
