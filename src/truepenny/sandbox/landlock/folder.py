@@ -9,7 +9,7 @@ from pathlib import Path
 
 from truepenny.errors import CouldNotRun
 from truepenny.sandbox.place import is_within
-from truepenny.sandbox.plan import Account, Mode, Plan
+from truepenny.sandbox.plan import Mode, Plan
 from truepenny.system.scratch import scratch_folder
 
 KIND = "sandbox"
@@ -28,6 +28,7 @@ class OwnFolders:
         self.paths: tuple[Path, ...] = ()
         # In the plan's order: the last one that covers a path decides.
         self._seen: dict[Path, Path] = {}
+        self._made: list[Path] = []
         empty = [mount.destination for mount in plan.mounts if mount.mode is Mode.EMPTY]
         try:
             root = stack.enter_context(scratch_folder(KIND)) if empty else None
@@ -35,9 +36,14 @@ class OwnFolders:
                 os.chmod(root, SEARCHABLE)
             for number, mount in enumerate((*plan.mounts, *plan.sockets)):
                 if mount.mode is Mode.EMPTY and root is not None:
-                    self._make(root / str(number), mount.destination, plan.account, stack)
+                    self._make(root / str(number), mount.destination, stack)
                 elif mount.source is not None and mount.mode is not Mode.LINK:
                     self._seen[mount.destination] = mount.source
+            if plan.account.drop:
+                # All are there, and the inner ones go first: in a folder that is the account's, a
+                # process of it could put a link in the place of what we give away.
+                for place in reversed(self._made):
+                    os.chown(place, plan.account.uid, plan.account.gid, follow_symlinks=False)
         except OSError as error:
             raise CouldNotRun(
                 f"no temporary folder can be made: {error.strerror or error}",
@@ -58,15 +64,14 @@ class OwnFolders:
         """Return the variables with such paths moved."""
         return {name: self.translate(value) for name, value in env.items()}
 
-    def _make(self, place: Path, empty: Path, account: Account, stack: ExitStack) -> None:
+    def _make(self, place: Path, empty: Path, stack: ExitStack) -> None:
         # One inside another, as a home below /tmp, is made there.
         inside = Path(self.translate(str(empty)))
         place = place if inside == empty else inside
         place.mkdir(mode=0o700)
         # A start that fails leaves it empty, and that goes without a free descriptor too.
         stack.callback(_remove_empty, place)
-        if account.drop:
-            os.chown(place, account.uid, account.gid)
+        self._made.append(place)
         if inside == empty:
             self.paths += (place,)
             stack.callback(_open_up, place)
