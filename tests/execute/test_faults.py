@@ -134,6 +134,7 @@ ctypes.CDLL(None).pthread_exit(None)
 
 
 async def test_one_that_lives_on_in_another_thread_alone_is_found() -> None:
+    await run(python("pass"))
     pids: list[int] = []
     with nothing_left():
         done = await run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -135,6 +136,43 @@ def test_killed_outright_we_leave_none_in_another_session_either(escaped: str) -
         victim.kill()
         assert victim.stdout.read() == b""
     assert gone(pid)
+
+
+# Killed while the start is being made: nobody told of its group yet.
+AMIDST = f"""
+import os, signal
+import truepenny.execute.start as start
+spawn = start._spawn
+def halting(*arguments):
+    print(spawn(*arguments).pid, flush=True)
+    signal.pause()
+{VICTIM.replace("    await run(command,", "    start._spawn = halting; await run(command,")}
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_killed_outright_amidst_a_start_we_leave_no_process() -> None:
+    with subprocess.Popen([sys.executable, "-c", AMIDST], stdout=subprocess.PIPE) as victim:
+        assert victim.stdout is not None
+        pid = int(victim.stdout.readline())
+        assert alive(pid)
+        victim.kill()
+    try:
+        assert gone(pid)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_a_start_that_was_killed_amidst_leaves_no_control_group(tmp_path: Path) -> None:
+    made, given_up = tmp_path / "made", tmp_path / "given_up"
+    for folder in (made, given_up):
+        folder.mkdir()
+    guard = Guard()
+    guard.expect([str(made)])
+    guard.release(guard.expect([str(given_up)]))
+    guard.close()
+    assert (made.exists(), given_up.exists()) == (False, True)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")

@@ -6,13 +6,16 @@ groups that it still holds. Unlike Linux's parent death signal it reaches whole 
 program between us and the child (whose failure to start would then look like its own exit code),
 and works on any POSIX system. It costs one start of `sh` per runtime and two short writes a run.
 
-What it cannot do: a group whose start was not yet told, a matter of microseconds, stays behind;
-and a forked copy of this process that lives on keeps the pipe open.
+A start is announced before it is made, since it takes milliseconds until its group is known:
+killed amidst one, what came of it is found by the mark of this runtime and in its control group.
+
+What it cannot do: a forked copy of this process that lives on keeps the pipe open.
 """
 
 from __future__ import annotations
 
 import atexit
+import itertools
 import os
 import subprocess
 import threading
@@ -32,7 +35,12 @@ NAME = "truepenny-guard"
 END_SECONDS = 1.0
 """How long an orderly exit waits for it; it ends within milliseconds of the pipe."""
 
-# Told `+ group:start` and `- group:start`. The start (clock ticks since boot, field 22 of
+START_LOOKS = 6
+"""Looks at a start that we were killed amidst, 0.05 s apart: a fork becomes its program, and what
+it starts in turn is there, within some milliseconds; a busy machine takes ten times as long."""
+
+# Told `+ group:start` and `- group:start`; a start that is being made is a group `new-<number>`.
+# The start (clock ticks since boot, field 22 of
 # /proc/<pid>/stat) keeps a number that was given away from being killed; a group whose leader is
 # gone keeps its number taken. Where there is no /proc the start is empty and not compared.
 # The folders of a control group may follow, each after a colon: they have neither blanks nor
@@ -41,7 +49,7 @@ _SCRIPT = r"""
 trap '' HUP INT TERM
 set -f
 ours=$1
-held=' ' folders=
+held=' ' folders= looks=1
 while read -r mark entry; do
   case $mark in
     +) held="$held$entry " ;;
@@ -53,6 +61,10 @@ for entry in $held; do
   case $start in
     *:*) folders="$folders ${start#*:}" start=${start%%:*} ;;
   esac
+  # It may be amidst becoming its program, with no mark to be seen: some more looks then.
+  case $group in
+    new-*) looks=@LOOKS@; continue ;;
+  esac
   if [ -n "$start" ] && read -r stat <"/proc/$group/stat"; then
     set -- ${stat##*) }
     [ "${20}" = "$start" ] || continue
@@ -63,14 +75,18 @@ done
 # first thread has ended shows it at the others.
 case $held$ours in
   *:*TRUEPENNY_RUN=????????????????-)
-    set +f
-    for file in $(grep -lz "^$ours" /proc/[0-9]*/environ) \
-        $(grep -lz "^$ours" /proc/[0-9]*/task/[0-9]*/environ); do
-      file=${file%/environ}
-      file=${file%/task/*}
-      kill -s KILL "${file#/proc/}"
-    done
-    set -f ;;
+    while [ "$looks" -gt 0 ]; do
+      set +f
+      for file in $(grep -lz "^$ours" /proc/[0-9]*/environ) \
+          $(grep -lz "^$ours" /proc/[0-9]*/task/[0-9]*/environ); do
+        file=${file%/environ}
+        file=${file%/task/*}
+        kill -s KILL "${file#/proc/}"
+      done
+      set -f
+      looks=$((looks - 1))
+      [ "$looks" -eq 0 ] || sleep 0.05
+    done ;;
 esac
 IFS=' :'
 look=0
@@ -88,7 +104,7 @@ while [ -n "$folders" ] && [ "$look" -lt 100 ]; do
   folders=$rest look=$((look + 1))
   [ -z "$rest" ] || sleep 0.05
 done
-"""
+""".replace("@LOOKS@", str(START_LOOKS))
 
 
 class Guard:
@@ -97,7 +113,8 @@ class Guard:
     def __init__(self, shell: str = SHELL) -> None:
         self._shell = shell
         self._lock = threading.Lock()
-        self._held: dict[int, str] = {}
+        self._held: dict[int | str, str] = {}
+        self._starts = itertools.count(1)
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe = -1
         self._runtime = 0  # the process that started it: a fork needs one of its own
@@ -110,24 +127,34 @@ class Guard:
             if self._process is None:
                 self._begin()
 
+    def expect(self, folders: Sequence[str] = ()) -> str:
+        """Announce a start, with the folders of its control group; `release` what is returned once
+        the group is held or there is none."""
+        name = f"new-{next(self._starts)}"
+        self._add(name, "", folders)
+        return name
+
     def hold(self, group: int, folders: Sequence[str] = ()) -> None:
         """Hold a group that was just started, named by its leader, with its control group's
         folders. One with a blank or a colon in its name is not told."""
         stat = read_stat(group)
+        self._add(group, str(stat.start) if stat else "", folders)
+
+    def _add(self, key: int | str, start: str, folders: Sequence[str]) -> None:
         told = [name for name in folders if not any(c in ": \t\n" for c in name)]
-        entry = ":".join([str(group), str(stat.start) if stat else "", *told])
+        entry = ":".join([str(key), start, *told])
         with self._lock:
             if self._runtime != os.getpid():
                 self._forget()
-            self._held[group] = entry
+            self._held[key] = entry
             # One that was killed is replaced, once, and told of everything that is held.
             if self._process is None or not self._tell(f"+ {entry}\n"):
                 self._begin()
 
-    def release(self, group: int) -> None:
-        """Let go of a group that has ended."""
+    def release(self, key: int | str) -> None:
+        """Let go of a group that has ended, or of a start that was made or given up."""
         with self._lock:
-            entry = self._held.pop(group, None)
+            entry = self._held.pop(key, None)
             if entry is not None and self._process is not None:
                 self._tell(f"- {entry}\n")
 

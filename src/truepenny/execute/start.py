@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -17,6 +17,7 @@ from truepenny.system.descendants import RUN_VARIABLE, adopt_orphans, new_cookie
 
 from .command import Command
 from .execution import StartFailure, StartFault
+from .guard import GUARD
 
 _BY_ERRNO = {
     errno.EACCES: StartFault.NOT_EXECUTABLE,
@@ -37,8 +38,9 @@ _BY_ERRNO = {
 class Started:
     """A running process that leads its own group, and our ends of its pipes, non-blocking.
 
-    `cookie` is in the environment of it and of all that it starts. Call `give_back` once, when
-    the process has ended.
+    `cookie` is in the environment of it and of all that it starts. `announced` is what the guard
+    was told of the start, to be released once it holds the group. Call `give_back` once, when the
+    process has ended.
     """
 
     popen: subprocess.Popen[bytes]
@@ -48,6 +50,7 @@ class Started:
     cookie: str
     confinement: Confinement | None = None
     starter: _Starter | None = None
+    announced: str = ""
 
     @property
     def pid(self) -> int:
@@ -133,7 +136,7 @@ def start(command: Command) -> Started | StartFailure:
         return StartFailure(fault, command.argv[0], "an argument or variable has a NUL character")
     adopt_orphans()
     if command.sandbox is None:
-        return _start_bare(command)
+        return _announced((), lambda: _start_bare(command))
     try:
         confinement = command.sandbox.confine(command.cwd)
     except CouldNotRun as error:
@@ -143,7 +146,8 @@ def start(command: Command) -> Started | StartFailure:
         fault = fault if fault is StartFault.NO_RESOURCES else StartFault.SANDBOX
         return StartFailure(fault, command.argv[0], f"no sandbox: {error}")
     try:
-        started = _start_confined(command, confinement)
+        folders = () if confinement.group is None else confinement.group.directories
+        started = _announced(folders, lambda: _start_confined(command, confinement))
     except CouldNotRun as error:
         started = StartFailure(StartFault.SANDBOX, command.argv[0], _line(error))
     except ConfigurationError as error:
@@ -153,6 +157,23 @@ def start(command: Command) -> Started | StartFailure:
         raise
     if isinstance(started, StartFailure):
         _undo(confinement)
+    return started
+
+
+def _announced(
+    folders: Sequence[str], make: Callable[[], Started | StartFailure]
+) -> Started | StartFailure:
+    """Make a start that the guard knows of before there is anything to hold."""
+    announced = GUARD.expect(folders)
+    try:
+        started = make()
+    except BaseException:
+        GUARD.release(announced)
+        raise
+    if isinstance(started, StartFailure):
+        GUARD.release(announced)
+    else:
+        started.announced = announced
     return started
 
 
@@ -219,6 +240,7 @@ def _discard(started: Started) -> None:
 def give_up(started: Started) -> None:
     """End a process that nobody will supervise, and give everything back."""
     _discard(started)
+    GUARD.release(started.announced)
     if started.confinement is not None:
         _undo(started.confinement)
 
