@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from truepenny.sandbox.level import Level
 from truepenny.sandbox.sandbox import Sandbox
 from truepenny.system.clock import Clock
 from truepenny.text.redact import Redactor
@@ -112,7 +113,7 @@ async def run_line(
         statuses = report.statuses()
     finally:
         report.close()
-    return _read(line, execution, statuses)
+    return with_stages(line, execution, statuses)
 
 
 class _Report:
@@ -145,10 +146,12 @@ class _Report:
         """Return the command with the startup file and the descriptors."""
         startup = f"/dev/fd/{self._script}"
         passed = (*command.descriptors, self._script, self._back)
-        if command.sandbox is None:
+        held = command.sandbox
+        if held is None or held.containment.level is Level.BWRAP:
+            # Bubblewrap hands variables over on the inside.
             env = {**command.env, "BASH_ENV": startup}
             return replace(command, env=env, descriptors=passed)
-        # Set on the inside: a sandbox's own words must not read it, and some refuse it for that.
+        # Set behind the words of the sandbox: those must not read it, and some refuse it for that.
         argv = ("env", f"BASH_ENV={startup}", *command.argv)
         return replace(command, argv=argv, descriptors=passed)
 
@@ -163,8 +166,11 @@ class _Report:
             return None
 
 
-def _read(line: str, execution: Execution, statuses: tuple[int, ...] | None) -> Execution:
-    """Put the stages into the account where they are those of the end of the line."""
+def with_stages(line: str, execution: Execution, statuses: tuple[int, ...] | None) -> Execution:
+    """Put the stages into the account where they are those of the end of the line.
+
+    `statuses` are the shell's own and then those of the stages, as bash told them; None: untold.
+    """
     code = execution.exit.observed
     if not statuses or statuses[0] != code or len(statuses) < 3:
         return execution
