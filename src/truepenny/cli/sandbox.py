@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -39,29 +40,32 @@ def sandbox(workspace: str | None, profile: str, as_json: bool) -> None:
 
     Nothing is run but the trial of what can hold it.
     """
-    plan, containment = run_interruptible(_held, Workbench(), Work(workspace), profile)
-    if as_json:
-        click.echo(json_text(_described(plan, containment)))
-        return
-    from truepenny.sandbox.explain import explain
-
-    click.echo(plain(explain(plan, containment)))
+    described = _described if as_json else _explained
+    click.echo(run_interruptible(_held, Workbench(), Work(workspace), profile, described))
 
 
-async def _held(bench: Workbench, work: Work, profile: str) -> tuple[Plan, Containment]:
+async def _held(
+    bench: Workbench, work: Work, profile: str, described: Callable[[Plan, Containment], str]
+) -> str:
     from truepenny.sandbox.plan import Profile
 
     async with open_work(bench, work) as opened:
         if opened is None:
             raise UsageError("no folder is bound", where="--workspace", remedy="Add --workspace .")
         found = opened.workspace.sandbox(Profile(profile))
-        return found.plan, found.containment
+        return described(found.plan, found.containment)  # while all of it is there
 
 
-def _described(plan: Plan, containment: Containment) -> dict[str, Any]:
+def _explained(plan: Plan, containment: Containment) -> str:
+    from truepenny.sandbox.explain import explain
+
+    return plain(explain(plan, containment))
+
+
+def _described(plan: Plan, containment: Containment) -> str:
     from truepenny.sandbox.gap import meaning
 
-    return {
+    found: dict[str, Any] = {
         "level": str(containment.level),
         "limits": str(containment.limits),
         "account": {"name": plan.account.name, "uid": plan.account.uid},
@@ -74,7 +78,8 @@ def _described(plan: Plan, containment: Containment) -> dict[str, Any]:
                 "source": None if mount.source is None else str(mount.source),
                 "reason": mount.reason,
             }
-            for mount in plan.mounts
+            for mount in (*plan.mounts, *plan.sockets)
         ],
         "hidden": [str(path) for path in plan.masks],
     }
+    return json_text(found)

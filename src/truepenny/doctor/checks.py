@@ -5,6 +5,7 @@ from __future__ import annotations
 from .check import Check
 from .clusters import clusters, kubectl
 from .containment import account, bubblewrap, limits, network, sandbox
+from .credentials import credentials
 from .execution import ripgrep, shell, tool_server
 from .machine import durability, locking, python, space, writable
 from .models import default_model, keys
@@ -30,4 +31,5 @@ CHECKS: tuple[Check, ...] = (
     Check("ripgrep", "search", ripgrep),
     Check("tool_server", "tool server", tool_server),
     Check("network", "network of commands", network),
+    Check("credentials", "credentials of programs", credentials),
 )

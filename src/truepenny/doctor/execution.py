@@ -53,7 +53,7 @@ async def tool_server(around: Surroundings) -> list[Finding]:
 
     loaded = around.loaded
     settings = Settings() if isinstance(loaded, TruepennyError) else loaded.settings
-    with _workspace(settings) as (root, state):
+    with probe_workspace(settings) as (root, state):
         async with open_workspace(root, state, around.env, settings, Redactor()) as opened:
             given = {"path": str(root / "probe")}
             result = await opened.server.call("read", given, lambda line: None)
@@ -64,7 +64,7 @@ async def tool_server(around: Surroundings) -> list[Finding]:
 
 
 @contextmanager
-def _workspace(settings: Settings) -> Generator[tuple[Path, Path]]:
+def probe_workspace(settings: Settings) -> Generator[tuple[Path, Path]]:
     """Make a folder that the account of commands may use, and one of ours beside it."""
     from truepenny.sandbox.account import account_for
 

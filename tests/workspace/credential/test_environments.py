@@ -7,23 +7,16 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
 
-import anyio
 import pytest
 
-from tests.privilege import NOBODY
-from tests.workspace.world import LEVELS, folder
-from truepenny.config.redaction import redactor as redactor_of
-from truepenny.config.settings import Settings
-from truepenny.text.redact import Redactor
-from truepenny.tool.contract import CallContext
+from tests.workspace.world import LEVELS
 from truepenny.tool.outcome import Outcome
-from truepenny.tool.result import Result
-from truepenny.workspace.opening import OpenWorkspace, open_workspace
+
+from .session import Session, place, program, session
 
 pytestmark = pytest.mark.anyio
 
@@ -47,10 +40,7 @@ PLANTED = {
 }
 """In our own environment, for nobody."""
 
-DUMP = """#!/bin/sh
-echo "$0 $*"
-exec env
-"""
+DUMP = ('echo "$0 $*"', "exec env")
 
 INSIDE = {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR", "TERM", "NO_COLOR", "SHELLOPTS"}
 """A clean environment; what bash adds by itself comes on top."""
@@ -70,72 +60,32 @@ ENV = "import os\nprint(*(f'{n}={v}' for n, v in os.environ.items()), sep='\\n')
 
 @pytest.fixture
 def base() -> Iterator[Path]:
-    with folder() as path:
-        (path / "work").mkdir()
-        (path / "state").mkdir(mode=0o700)
-        if os.geteuid() == 0:
-            os.chown(path / "work", NOBODY, NOBODY)
+    with place() as path:
         for name in ("a", "b"):
-            program = path / name
-            program.write_text(DUMP, encoding="utf-8")
-            program.chmod(0o755)
+            program(path / name, *DUMP)
         (path / "secret").write_text(SECRETS["FILE_TOKEN"] + "\n", encoding="utf-8")
         (path / "secret").chmod(0o600)
         yield path
 
 
-def settings(base: Path, level: str, **more: Any) -> Settings:
-    return Settings.model_validate(
-        {
-            "sandbox": {"level": level},
-            "providers": {"own": {"api_key": "env:OWN_MODEL", "base_url": "http://127.0.0.1:9/v1"}},
-            "programs": {
-                "a": {"argv": [str(base / "a"), "--fixed"], "allow": ["show *"]},
-                "b": {"argv": [str(base / "b")], "allow": ["*"]},
-            },
-            "credentials": {
-                "A_TOKEN": {"value": SECRETS["A_TOKEN"], "tools": ["a"]},
-                "B_TOKEN": {"value": "env:OF_B", "tools": ["b"]},
-                "SHARED_TOKEN": {"value": SECRETS["SHARED_TOKEN"]},
-                "OPEN_TOKEN": {
-                    "value": SECRETS["OPEN_TOKEN"],
-                    "tools": ["b"],
-                    "proxy_only": False,
-                },
-                "FILE_TOKEN": {"value": f"file:{base / 'secret'}", "tools": ["a"]},
-            },
-            **more,
-        }
-    )
-
-
-class Session:
-    def __init__(self, opened: OpenWorkspace, base: Path, redactor: Redactor) -> None:
-        self.opened, self.base = opened, base
-        self.context = CallContext("ann", "ses", "call_1", base / "state", redactor)
-
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        (tool,) = (tool for tool in self.opened.tools if tool.name == name)
-        return await tool.run(arguments, self.context)
-
-    async def bash(self, line: str) -> Result:
-        return await self.call("bash", {"command": line})
-
-
-@asynccontextmanager
-async def session(base: Path, level: str, made: Settings | None = None) -> AsyncGenerator[Session]:
-    env = {
-        **PLANTED,
-        "PATH": f"{base / 'work'}:{os.defpath}",
-        "HOME": str(base),
-        "OF_B": SECRETS["B_TOKEN"],
-        "OWN_MODEL": "planted-own-model",
+def opened(base: Path, level: str) -> AbstractAsyncContextManager[Session]:
+    settings = {
+        "sandbox": {"level": level},
+        "providers": {"own": {"api_key": "env:OWN_MODEL", "base_url": "http://127.0.0.1:9/v1"}},
+        "programs": {
+            "a": {"argv": [str(base / "a"), "--fixed"], "allow": ["show *"]},
+            "b": {"argv": [str(base / "b")], "allow": ["*"]},
+        },
+        "credentials": {
+            "A_TOKEN": {"value": SECRETS["A_TOKEN"], "tools": ["a"]},
+            "B_TOKEN": {"value": "env:OF_B", "tools": ["b"]},
+            "SHARED_TOKEN": {"value": SECRETS["SHARED_TOKEN"]},
+            "OPEN_TOKEN": {"value": SECRETS["OPEN_TOKEN"], "tools": ["b"], "proxy_only": False},
+            "FILE_TOKEN": {"value": f"file:{base / 'secret'}", "tools": ["a"]},
+        },
     }
-    made = settings(base, level) if made is None else made
-    redactor = redactor_of(made, env)
-    with anyio.fail_after(60):
-        async with open_workspace(base / "work", base / "state", env, made, redactor) as opened:
-            yield Session(opened, base, redactor)
+    ours = {**PLANTED, "OF_B": SECRETS["B_TOKEN"], "OWN_MODEL": "planted-own-model"}
+    return session(base, settings, ours)
 
 
 def variables(text: str) -> dict[str, str]:
@@ -153,7 +103,7 @@ def level(request: pytest.FixtureRequest) -> str:
 
 
 async def test_commands_have_none_of_it(base: Path, level: str) -> None:
-    async with session(base, level) as at:
+    async with opened(base, level) as at:
         (base / "work" / "env.py").write_text(ENV, encoding="utf-8")
         bash = await at.bash("env; cat /proc/self/environ | tr '\\0' '\\n'")
         script = await at.call("run_script", {"interpreter": "python3", "script": "env.py"})
@@ -173,9 +123,8 @@ async def test_each_program_has_its_own(base: Path, level: str) -> None:
     asked.mkdir()
     # What it has is written down by itself: what comes back is masked.
     for name in ("a", "b"):
-        text = DUMP.replace("exec env", f"env > {asked / name}; pwd > {asked / name}.cwd; exec env")
-        (base / name).write_text(text, encoding="utf-8")
-    async with session(base, level) as at:
+        program(base / name, f"env > {asked / name}; pwd > {asked / name}.cwd", *DUMP)
+    async with opened(base, level) as at:
         done = await at.bash("a show x && b")
     assert done.outcome is Outcome.SUCCESS, done.text
     assert done.facts.detail["credential_uses"] == [
@@ -201,7 +150,7 @@ async def test_each_program_has_its_own(base: Path, level: str) -> None:
 
 
 async def test_the_tool_server_has_none_and_no_way_to_it(base: Path, level: str) -> None:
-    async with session(base, level) as at:
+    async with opened(base, level) as at:
         (base / "work" / "x").write_text("x\n", encoding="utf-8")
         result = await at.call("read", {"path": str(base / "work" / "x")})
         assert result.outcome is Outcome.SUCCESS, result.text
@@ -232,7 +181,7 @@ async def test_checks_have_what_commands_have(base: Path, level: str) -> None:
     declared.mkdir()
     (declared / "verifiers.yaml").write_text(CHECKS, encoding="utf-8")
     (base / "work" / "env.py").write_text(ENV, encoding="utf-8")
-    async with session(base, level) as at:
+    async with opened(base, level) as at:
         result = await at.call("verify", {"check": "env"})
     assert result.outcome is Outcome.SUCCESS, result.text
     text = result.text

@@ -61,8 +61,10 @@ class OwnFolders:
         return value
 
     def environment(self, env: Mapping[str, str]) -> dict[str, str]:
-        """Return the variables with such paths moved."""
-        return {name: self.translate(value) for name, value in env.items()}
+        """Return the variables with such paths moved, also in one that holds several, as PATH."""
+        return {
+            name: ":".join(map(self.translate, value.split(":"))) for name, value in env.items()
+        }
 
     def _make(self, place: Path, empty: Path, stack: ExitStack) -> None:
         # One inside another, as a home below /tmp, is made there.
