@@ -57,8 +57,7 @@ class Child:
         self._confinement = started.confinement
         self._task_group = None if started.confinement is None else started.confinement.group
         folders = () if self._task_group is None else self._task_group.directories
-        GUARD.hold(self._pid, folders)
-        GUARD.release(started.announced)
+        GUARD.hold(self._pid, folders, started.announced)
         hold_start(self._pid)
         adopts = adopt_orphans()
         self._descendants = Descendants(self._pid, started.cookie) if adopts else None

@@ -19,7 +19,7 @@ import itertools
 import os
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from truepenny.system.descendants import RUN_VARIABLE, hold_start, release_start, runtime_mark
@@ -39,27 +39,39 @@ START_LOOKS = 6
 """Looks at a start that we were killed amidst, 0.05 s apart: a fork becomes its program, and what
 it starts in turn is there, within some milliseconds; a busy machine takes ten times as long."""
 
-# Told `+ group:start` and `- group:start`; a start that is being made is a group `new-<number>`.
-# The start (clock ticks since boot, field 22 of
-# /proc/<pid>/stat) keeps a number that was given away from being killed; a group whose leader is
-# gone keeps its number taken. Where there is no /proc the start is empty and not compared.
-# The folders of a control group may follow, each after a colon: they have neither blanks nor
-# colons. What is in them is killed and they are removed, a few looks long: the dead leave slowly.
+# Told `+ group:start` and `- group`; a start that is being made is a group `new-<number>`. A shell
+# reads from a pipe byte by byte, some 0.4 us each beside the command itself, so lines are short.
+# The start (clock ticks since boot, field 22 of /proc/<pid>/stat) keeps a number that was given
+# away from being killed; a group whose leader is gone keeps its number taken. Where there is no
+# /proc the start is empty and not compared.
+# The names of a control group's folders may follow, each after a colon: `set/name`, below each of
+# the folders that `= set folder:folder` told before. They have neither blanks nor colons. What is
+# in them is killed and they are removed, a few looks long: the dead leave slowly.
 _SCRIPT = r"""
 trap '' HUP INT TERM
 set -f
 ours=$1
-held=' ' folders= looks=1
+held=' ' folders= looks=1 blanks=$IFS
 while read -r mark entry; do
   case $mark in
     +) held="$held$entry " ;;
-    -) held="${held%%" $entry "*} ${held#*" $entry "}" ;;
+    =) eval "set_${entry%% *}=\${entry#* }" ;;
+    -)
+      rest=${held#*" $entry:"}
+      [ "$rest" = "$held" ] || held="${held%%" $entry:"*} ${rest#* }" ;;
   esac
 done
 for entry in $held; do
   group=${entry%%:*} start=${entry#*:}
   case $start in
-    *:*) folders="$folders ${start#*:}" start=${start%%:*} ;;
+    *:*)
+      names=${start#*:} start=${start%%:*}
+      IFS=:
+      for name in $names; do
+        eval "parents=\$set_${name%%/*}"
+        for parent in $parents; do folders="$folders $parent/${name#*/}"; done
+      done
+      IFS=$blanks ;;
   esac
   # It may be amidst becoming its program, with no mark to be seen: some more looks then.
   case $group in
@@ -115,6 +127,7 @@ class Guard:
         self._lock = threading.Lock()
         self._held: dict[int | str, str] = {}
         self._starts = itertools.count(1)
+        self._sets: dict[tuple[str, ...], int] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe = -1
         self._runtime = 0  # the process that started it: a fork needs one of its own
@@ -134,29 +147,45 @@ class Guard:
         self._add(name, "", folders)
         return name
 
-    def hold(self, group: int, folders: Sequence[str] = ()) -> None:
+    def hold(self, group: int, folders: Sequence[str] = (), announced: str = "") -> None:
         """Hold a group that was just started, named by its leader, with its control group's
-        folders. One with a blank or a colon in its name is not told."""
+        folders, in place of what was `announced`. A folder with a blank or a colon in its name is
+        not told."""
         stat = read_stat(group)
-        self._add(group, str(stat.start) if stat else "", folders)
+        self._add(group, str(stat.start) if stat else "", folders, announced)
 
-    def _add(self, key: int | str, start: str, folders: Sequence[str]) -> None:
+    def _add(self, key: int | str, start: str, folders: Sequence[str], instead: str = "") -> None:
         told = [name for name in folders if not any(c in ": \t\n" for c in name)]
-        entry = ":".join([str(key), start, *told])
         with self._lock:
             if self._runtime != os.getpid():
                 self._forget()
+            known = len(self._sets)
+            entry = ":".join([str(key), start, *self._short(told)])
+            lines = "".join(_sets(list(self._sets.items())[known:])) + f"+ {entry}\n"
             self._held[key] = entry
+            if self._held.pop(instead, None) is not None:
+                lines += f"- {instead}\n"
             # One that was killed is replaced, once, and told of everything that is held.
-            if self._process is None or not self._tell(f"+ {entry}\n"):
+            if self._process is None or not self._tell(lines):
                 self._begin()
+
+    def _short(self, folders: Sequence[str]) -> list[str]:
+        """Return the folders by name, those of one name together."""
+        places: dict[str, list[str]] = {}
+        for folder in folders:
+            place, _, name = folder.rpartition("/")
+            places.setdefault(name, []).append(place)
+        return [
+            f"{self._sets.setdefault(tuple(found), len(self._sets))}/{name}"
+            for name, found in places.items()
+        ]
 
     def release(self, key: int | str) -> None:
         """Let go of a group that has ended, or of a start that was made or given up."""
         with self._lock:
             entry = self._held.pop(key, None)
             if entry is not None and self._process is not None:
-                self._tell(f"- {entry}\n")
+                self._tell(f"- {key}\n")
 
     def close(self) -> None:
         """End the shell; what it still holds is killed. Holding again starts another."""
@@ -192,7 +221,8 @@ class Guard:
         # A shell that was stopped must not stop us when its pipe is full.
         os.set_blocking(write, False)
         self._pipe = write
-        self._tell("".join(f"+ {entry}\n" for entry in self._held.values()))
+        held = (f"+ {entry}\n" for entry in self._held.values())
+        self._tell("".join((*_sets(self._sets.items()), *held)))
 
     def _tell(self, lines: str) -> bool:
         try:
@@ -221,6 +251,10 @@ class Guard:
             with suppress(OSError):
                 os.close(self._pipe)
         self._held.clear()
+
+
+def _sets(items: Iterable[tuple[tuple[str, ...], int]]) -> Iterator[str]:
+    return (f"= {number} {':'.join(folders)}\n" for folders, number in items)
 
 
 GUARD = Guard()
