@@ -272,10 +272,11 @@ class Driver:
             case "later":
                 await self._person(here, what)
                 return (here.folder / "outside" / "marker").exists()
-            case "setuid":
+            case "setuid" | "setgid":
+                bit = stat.S_ISUID if attempt.success == "setuid" else stat.S_ISGID
                 files = [path for path in here.workspace.rglob("*") if not path.is_symlink()]
                 found = [path.stat() for path in files if path.is_file()]
-                return any(one.st_mode & stat.S_ISUID and one.st_size for one in found)
+                return any(one.st_mode & bit and one.st_size for one in found)
             case other:
                 raise AssertionError(other)
 

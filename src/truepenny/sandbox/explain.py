@@ -31,8 +31,8 @@ NETWORKS = {
 }
 
 ALWAYS = (
-    "It can leave programs, and repositories with settings of their own, in a folder that it may "
-    "write; they act when a person uses them there."
+    "It can leave programs, also such as lend others its group's rights, and repositories with "
+    "settings of their own, in a folder that it may write; they act when somebody uses them."
 )
 """No level stops it, so it is no gap of one and stands in no result."""
 
