@@ -66,7 +66,7 @@ def bind(
     values = credential_values(settings, env)
     for name, value in values.items():
         if value in keys:
-            raise _never(f"credentials.{name}.value", f"it is the key of provider {keys[value]}")
+            raise _never(f"credentials.{name}.value", f"it is the key of a model ({keys[value]})")
     specs = [_spec(name, one, settings) for name, one in settings.credentials.items()]
     made = split(
         {**clean, **values},
