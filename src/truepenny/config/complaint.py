@@ -10,6 +10,7 @@ from truepenny.errors import ConfigurationError
 from .position import KeyPath
 from .schema import Entry, Kind, Table, dotted_keys, nearest, root
 from .secret import MASK
+from .settings import RULE
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -92,7 +93,7 @@ def _sentence(details: ErrorDetails, path: KeyPath) -> str:
         for opening in ("Input should ", "String should ", "Value should "):
             if reason.startswith(opening):
                 reason = f"must {reason.removeprefix(opening)}"
-    if details["type"] == "missing":
+    if details["type"] in ("missing", RULE):
         return f"{dotted(path)} {reason}"
     return f"{dotted(path)} {reason}, not {_shown(details['input'], path, details['loc'])}"
 

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from truepenny.errors import ConfigurationError
 
 from . import complaint, environment
+from .jump import BadJump, jump_chain
 from .position import KeyPath, Position, locate
 from .schema import Entry, Kind, Table, root
 from .secret import expand, read_file
@@ -85,7 +86,21 @@ def load(directories: ConfigDirectory, env: Mapping[str, str]) -> Loaded:
         settings = Settings.model_validate(data)
     except ValidationError as error:
         raise complaint.from_validation(error, places) from None
+    _check_jumps(settings, places)
     return Loaded(settings, tuple(warnings), dict(_sources(data, root(), (), places)), path)
+
+
+def _check_jumps(settings: Settings, places: Mapping[KeyPath, str]) -> None:
+    for name in settings.hosts:
+        try:
+            jump_chain(name, settings.hosts)
+        except BadJump as error:
+            path = ("hosts", error.host, "jump")
+            raise ConfigurationError(
+                f"{complaint.dotted(path)} {error.message}",
+                where=complaint.place_of(path, places),
+                remedy=error.remedy,
+            ) from None
 
 
 def _read_file(

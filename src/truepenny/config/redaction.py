@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from truepenny.errors import ConfigurationError
 
+from .host_secret import learn_host_secrets
 from .secret import resolve, shown
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def redactor(settings: Settings, env: Mapping[str, str]) -> Redactor:
                 where=f"redact.values[{number}]",
                 remedy="Use a longer secret; one so short would blank ordinary words.",
             )
+    learn_host_secrets(made, settings, env)
     for name, value in credential_values(settings, env).items():
         if not made.learn(value, name, certain=True):
             raise ConfigurationError(

@@ -11,7 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from . import secret
 from .bounds import MAX_PROGRAM_SECONDS, MAX_TOOL_CALLS, MAX_TURNS
@@ -33,6 +34,10 @@ Strings = Annotated[tuple[str, ...], Field(strict=False)]
 
 Secrets = Annotated[tuple[SecretStr, ...], Field(strict=False)]
 """A TOML array of secrets or references to them."""
+
+
+RULE = "rule"
+"""Type of an error that is about a whole table: its sentence is complete without the value."""
 
 
 class Section(BaseModel):
@@ -195,6 +200,51 @@ class ClusterSettings(Section):
     )
     description: str = Field(default="", description="What the cluster is for; the model reads it.")
     production: bool = Field(default=False, description="Whether people depend on it right now.")
+
+
+def _rule(sentence: str) -> PydanticCustomError:
+    return PydanticCustomError(RULE, "{sentence}", {"sentence": sentence})
+
+
+class HostSettings(Section):
+    """One machine that is reached over SSH, by the name people use for it."""
+
+    address: str = Field(
+        max_length=253,
+        pattern=r"^[A-Za-z0-9_\[:][A-Za-z0-9._:%\]-]*$",
+        description="Name or address, as the jump host before it sees it.",
+    )
+    port: int = Field(default=22, ge=1, le=65_535, description="Port of its SSH server.")
+    user: str = Field(
+        pattern=r"^[^\s\x00-\x1f:@-][^\s\x00-\x1f:@]{0,127}$", description="Account there."
+    )
+    auth: Literal["key", "password", "agent"] = Field(
+        default="key", description="How to log in; `agent` asks the one of SSH_AUTH_SOCK."
+    )
+    password: SecretStr | None = Field(
+        default=None, description="Password: `env:NAME`, `file:PATH` or the password itself."
+    )
+    key: SecretStr | None = Field(
+        default=None, description="Private key: `file:PATH`, `env:NAME` or the key's text."
+    )
+    passphrase: SecretStr | None = Field(
+        default=None, description="Passphrase of the key: `env:NAME`, `file:PATH` or the text."
+    )
+    jump: str | None = Field(
+        default=None, min_length=1, description="Host to go through, by its name; 3 at most."
+    )
+    description: str = Field(default="", description="What it is for; the model reads it.")
+    production: bool = Field(default=False, description="Whether people depend on it right now.")
+
+    @model_validator(mode="after")
+    def _one_way_in(self) -> HostSettings:
+        wanted = {"key": "key", "password": "password", "agent": None}[self.auth]
+        if wanted is not None and getattr(self, wanted) is None:
+            raise _rule(f"needs {wanted}, as its auth is {self.auth!r}")
+        for name, way in (("password", "password"), ("key", "key"), ("passphrase", "key")):
+            if way != self.auth and getattr(self, name) is not None:
+                raise _rule(f"has {name}, which auth = {self.auth!r} never uses")
+        return self
 
 
 class KubectlSettings(Section):
@@ -372,6 +422,9 @@ class Settings(Section):
     )
     clusters: dict[Name, ClusterSettings] = Field(
         default={}, description="Clusters that tools may reach."
+    )
+    hosts: dict[Name, HostSettings] = Field(
+        default={}, description="Machines that tools may reach over SSH."
     )
     kubectl: KubectlSettings = Field(default=KubectlSettings(), description="The kubectl program.")
     sandbox: SandboxSettings = Field(
