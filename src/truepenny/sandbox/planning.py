@@ -149,10 +149,17 @@ def _code_mounts(code: Iterable[Path], account: Account) -> Iterator[Mount]:
 
 def _resolved(paths: Iterable[Path]) -> Iterator[Path]:
     """Yield the real places. What is reached by a link is hidden where it really lies."""
-    for path in dict.fromkeys(paths):
-        real = os.path.realpath(path)
-        if not os.path.islink(real):  # A circle of links leads to nothing that could be shown.
-            yield Path(real)
+    above: dict[str, str] = {}
+    for text in dict.fromkeys(map(str, paths)):
+        folder, _, name = text.rpartition("/")
+        if folder not in above:
+            above[folder] = os.path.realpath(folder or "/").rstrip("/")
+        real = f"{above[folder]}/{name}"
+        if name == ".." or os.path.islink(real):
+            real = os.path.realpath(text)
+            if os.path.islink(real):
+                continue  # A circle of links leads to nothing that could be shown.
+        yield Path(real)
 
 
 def _check_plain(mounts: Iterable[Mount], masks: Iterable[Path]) -> None:

@@ -26,7 +26,8 @@ JOIN_SECONDS = 5.0
 version 1, some 10 ms in version 2, where the kernel waits for all processors; a machine with far
 more to do than it has processors takes a hundred times as long."""
 
-JOIN_STEP_SECONDS = 0.0002
+JOIN_STEP_SECONDS, LONGEST_JOIN_STEP = 0.0002, 0.002
+"""Pauses between looks. Each look takes time from what is being waited for, so they grow."""
 
 KILL_ROUNDS = 64
 """Each round kills all that is there, and no fork succeeds any more: the second finds nothing."""
@@ -82,11 +83,13 @@ class ControlGroup(TaskGroup):
     def holds(self, pid: int) -> bool:
         """Whether it is in all of the trees; waits at most `JOIN_SECONDS` for it to join."""
         deadline = time.monotonic() + JOIN_SECONDS
+        pause = JOIN_STEP_SECONDS
         while not self._joined(pid):
             stat = read_stat(pid)
             if stat is None or stat.finished or time.monotonic() > deadline:
                 return False
-            time.sleep(JOIN_STEP_SECONDS)
+            time.sleep(pause)
+            pause = min(pause * 1.5, LONGEST_JOIN_STEP)
         return True
 
     def members(self) -> tuple[int, ...]:
