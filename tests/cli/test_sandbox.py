@@ -32,6 +32,18 @@ def test_a_proxy_is_shown_as_one_or_refused(account: Account) -> None:
         assert (done.returncode, "sandbox.network" in done.stderr) == (5, True)
 
 
+def test_the_way_to_programs_outside_is_shown_while_it_is_there(account: Account) -> None:
+    account.configure('[programs.ship]\nargv = ["true"]\n')
+    with folder() as root:
+        text = account.run("sandbox", "--workspace", str(root)).stdout
+        found = json.loads(account.run("sandbox", "--workspace", str(root), "--json").stdout)
+    assert "left out  programs outside" not in text
+    rows = {row["path"].rpartition("/")[2]: row["mode"] for row in found["paths"]}
+    assert rows["client.py"] == "read"
+    # Landlock could not open this socket alone.
+    assert rows.get("c.sock") == ("read" if found["level"] == "bwrap" else None)
+
+
 def test_without_a_folder_it_says_what_to_add(account: Account) -> None:
     done = account.run("sandbox")
     assert (done.returncode, "--workspace" in done.stderr) == (2, True)

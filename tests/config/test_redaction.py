@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from truepenny.config.redaction import redactor
+from truepenny.config.redaction import credential_values, redactor
 from truepenny.config.settings import Settings
 from truepenny.errors import ConfigurationError
 
@@ -31,4 +31,32 @@ def test_values_rules_and_the_built_in_ones_hold_together() -> None:
 def test_a_value_that_cannot_be_redacted_is_an_error(value: str, env: dict[str, str]) -> None:
     with pytest.raises(ConfigurationError) as caught:
         redactor(settings(values=[value]), env)
+    assert "abc" not in str(caught.value)
+
+
+def test_every_credential_is_known_and_one_that_is_not_set_is_not_there() -> None:
+    made = Settings.model_validate(
+        {
+            "credentials": {
+                "SHIP_TOKEN": {"value": "env:SHIP"},
+                "DOCK_TOKEN": {"value": "blue"},
+                "GONE_TOKEN": {"value": "env:GONE"},
+            }
+        }
+    )
+    done = redactor(made, {"SHIP": "correct horse"}).text("correct horse, blue")
+    assert done.text == "[REDACTED:SHIP_TOKEN], [REDACTED:DOCK_TOKEN]"
+    assert credential_values(made, {"SHIP": "x", "GONE": ""}) == {
+        "SHIP_TOKEN": "x",
+        "DOCK_TOKEN": "blue",
+    }
+
+
+@pytest.mark.parametrize("value", ["abc", "", "file:/nonexistent/token"])
+def test_a_credential_that_cannot_be_redacted_is_an_error_with_its_field(value: str) -> None:
+    made = Settings.model_validate({"credentials": {"SHIP_TOKEN": {"value": value}}})
+    with pytest.raises(ConfigurationError) as caught:
+        redactor(made, {})
+    assert caught.value.where.startswith("credentials.SHIP_TOKEN.value")
+    assert caught.value.remedy
     assert "abc" not in str(caught.value)

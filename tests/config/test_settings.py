@@ -68,3 +68,22 @@ def test_settings_are_frozen() -> None:
 def test_variable_names_are_the_keys_in_capitals() -> None:
     assert variable_name(["run", "max_turns"]) == "TRUEPENNY_RUN__MAX_TURNS"
     assert variable_name(["providers", "my-vllm", "wire"]) == "TRUEPENNY_PROVIDERS__MY_VLLM__WIRE"
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"programs": {"ship": {}}}, "missing|required"),
+        ({"programs": {"ship": {"argv": []}}}, "at least 1"),
+        ({"programs": {"ship": {"argv": [""]}}}, "no empty text"),
+        ({"programs": {"ship": {"argv": ["a\0b"]}}}, "no empty text"),
+        ({"programs": {"ship": {"argv": ["a"], "allow": ["* x"]}}}, "last word"),
+        ({"programs": {"ship": {"argv": ["a"], "timeout": 301}}}, "less than or equal"),
+        ({"programs": {"a/b": {"argv": ["a"]}}}, "pattern"),
+        ({"credentials": {"ship-token": {"value": "x"}}}, "pattern"),
+        ({"credentials": {"A": {"value": "x", "proxy_only": "no"}}}, "boolean"),
+    ],
+)
+def test_programs_and_credentials_are_checked(table: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Settings.model_validate(table)
