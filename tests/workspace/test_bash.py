@@ -16,7 +16,7 @@ from truepenny.text.redact import Redactor
 from truepenny.workspace.bash import bash_tool
 from truepenny.workspace.shape import RESULT_BYTES
 
-from .world import ALL_LEVELS, LEVELS, read, world
+from .world import ALL_LEVELS, LEVELS, folder, read, world
 
 pytestmark = pytest.mark.anyio
 
@@ -313,3 +313,19 @@ async def test_a_line_that_begins_with_a_dash_is_a_line() -> None:
         done = await here.call(bash_tool(here.workspace), {"command": "-i; echo after"})
     assert done.text == "after\nSTDERR:\nbash: line 1: -i: command not found\n"
     assert done.outcome is Outcome.SUCCESS
+
+
+@pytest.mark.parametrize("level", LEVELS)
+async def test_a_python_of_an_environment_that_the_sandbox_hides_is_not_the_one_that_runs(
+    level: str,
+) -> None:
+    with folder() as home:
+        programs = home / "bin"
+        programs.mkdir()
+        (home / "pyvenv.cfg").write_text("home = /usr/bin\n", encoding="utf-8")
+        (programs / "python3").symlink_to("/usr/bin/python3")
+        async with world(level, env={"PATH": f"{programs}:/usr/bin:/bin"}) as here:
+            line = "command -v python3; python3 -c 'print(\"it runs\")'"
+            done = await here.call(bash_tool(here.workspace), {"command": line})
+    seen = programs if level == "none" else "/usr/bin"
+    assert done.text == f"{seen}/python3\nit runs\n"

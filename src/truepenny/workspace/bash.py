@@ -182,7 +182,7 @@ def _command(
         return not_contained(error, line)
     return line_command(
         line,
-        env=workspace.environment(),
+        env=workspace.environment(sandbox),
         cwd=cwd,
         timeout=seconds,
         limits=CaptureLimits(

@@ -90,7 +90,8 @@ async def _run(workspace: Workspace, request: Request, context: CallContext) -> 
         folder = new_folder(runs, context.clock.now())
         # Whoever is run decides what is in the workspace: we read no more for it than it may.
         access = file_access(workspace.root, file_roots(sandbox.plan))
-        run = await make_run(request, folder, sandbox, workspace.environment(), access, context)
+        env = workspace.environment(sandbox)
+        run = await make_run(request, folder, sandbox, env, access, context)
     except StorageFailed as error:
         facts = Facts(completeness=NEVER_RAN, reason="run_folder", hint=error.remedy, command=line)
         return Result(Outcome.INTERNAL_ERROR, (Text(f"it did not run: {error.message}"),), facts)

@@ -43,9 +43,17 @@ class Workspace:
         """The folders of script runs: their logs are redacted, and `read` and `grep` see them."""
         return self.state / "runs"
 
-    def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Return the whole environment of a command: clean, with `more` on top."""
+    def environment(
+        self, sandbox: Sandbox, more: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
+        """Return the whole environment of a command in `sandbox`: clean, its PATH without the
+        folders that are hidden there, with `more` on top."""
+        from truepenny.sandbox.level import Level
+        from truepenny.sandbox.search_path import search_path
+
         clean = self.clean_environment() if self.outside is None else self.outside.environment
+        if sandbox.containment.level is not Level.NONE:
+            clean = {**clean, "PATH": search_path(clean["PATH"], sandbox.plan)}
         return {**clean, **(more or {})}
 
     def clean_environment(self) -> dict[str, str]:

@@ -199,7 +199,7 @@ class _Programs:
         self, workspace: Workspace, sandbox: Sandbox, context: CallContext, until: float
     ) -> None:
         self._workspace, self._context, self._until = workspace, context, until
-        self._env = workspace.environment()
+        self._env = workspace.environment(sandbox)
         self._sandbox = sandbox
         self._containment: Containment | None = None
 

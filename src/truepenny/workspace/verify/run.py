@@ -84,7 +84,7 @@ async def run_check(
     whole = context.scratch / f"verify-{secrets.token_hex(6)}.txt"
     command = Command(
         argv,
-        workspace.environment(check.env),
+        workspace.environment(sandbox, check.env),
         cwd=workspace.root / cwd,
         timeout=(request.timeout_ms or check.timeout_ms) / 1000,
         limits=_limits(judge, request),
