@@ -146,7 +146,11 @@ spawn = start._spawn
 def halting(*arguments):
     print(spawn(*arguments).pid, flush=True)
     signal.pause()
-{VICTIM.replace("    await run(command,", "    start._spawn = halting; await run(command,")}
+{
+    VICTIM.replace(repr(LONG), repr("import time; time.sleep(60)")).replace(
+        "    await run(command,", "    start._spawn = halting; await run(command,"
+    )
+}
 """
 
 
@@ -263,6 +267,30 @@ def test_a_guard_that_was_killed_is_replaced_and_told_everything() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells a start")
+def test_a_guard_that_is_too_slow_ends_nothing_and_hears_the_rest_later() -> None:
+    guard, early, late = Guard(), leader(), leader()
+    guard.hold(early.pid)
+    assert guard._process is not None  # pyright: ignore[reportPrivateUsage]
+    pid = guard._process.pid  # pyright: ignore[reportPrivateUsage]
+    os.kill(pid, signal.SIGSTOP)
+    for _ in range(5000):
+        guard.release(guard.expect())
+    guard.hold(late.pid)
+    assert (early.poll(), late.poll()) == (None, None)
+    os.kill(pid, signal.SIGCONT)
+    guard.release(early.pid)
+    # It reads what was waiting in its pipe; then there is room again.
+    while guard._news():  # pyright: ignore[reportPrivateUsage]
+        pipe = guard._pipe  # pyright: ignore[reportPrivateUsage]
+        select.select([], [pipe], [], WAIT)
+        guard.release(guard.expect())
+    guard.close()
+    assert late.wait(WAIT) == -signal.SIGKILL
+    assert early.poll() is None
+    early.kill()
+    early.wait()
+
+
 def test_a_number_that_was_given_away_is_not_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     guard, stranger = Guard(), leader()
     monkeypatch.setattr("truepenny.execute.guard.read_stat", _earlier)

@@ -17,9 +17,10 @@ from __future__ import annotations
 import atexit
 import itertools
 import os
+import select
 import subprocess
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from truepenny.system.descendants import RUN_VARIABLE, hold_start, release_start, runtime_mark
@@ -128,6 +129,8 @@ class Guard:
         self._held: dict[int | str, str] = {}
         self._starts = itertools.count(1)
         self._sets: dict[tuple[str, ...], int] = {}
+        self._told: dict[int | str, str] = {}
+        self._told_sets = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe = -1
         self._runtime = 0  # the process that started it: a fork needs one of its own
@@ -159,14 +162,10 @@ class Guard:
         with self._lock:
             if self._runtime != os.getpid():
                 self._forget()
-            known = len(self._sets)
-            entry = ":".join([str(key), start, *self._short(told)])
-            lines = "".join(_sets(list(self._sets.items())[known:])) + f"+ {entry}\n"
-            self._held[key] = entry
-            if self._held.pop(instead, None) is not None:
-                lines += f"- {instead}\n"
+            self._held[key] = ":".join([str(key), start, *self._short(told)])
+            self._held.pop(instead, None)
             # One that was killed is replaced, once, and told of everything that is held.
-            if self._process is None or not self._tell(lines):
+            if self._process is None or not self._tell():
                 self._begin()
 
     def _short(self, folders: Sequence[str]) -> list[str]:
@@ -183,9 +182,8 @@ class Guard:
     def release(self, key: int | str) -> None:
         """Let go of a group that has ended, or of a start that was made or given up."""
         with self._lock:
-            entry = self._held.pop(key, None)
-            if entry is not None and self._process is not None:
-                self._tell(f"- {key}\n")
+            if self._held.pop(key, None) is not None and self._process is not None:
+                self._tell()
 
     def close(self) -> None:
         """End the shell; what it still holds is killed. Holding again starts another."""
@@ -218,18 +216,51 @@ class Guard:
         finally:
             os.close(read)
         hold_start(self._process.pid)
-        # A shell that was stopped must not stop us when its pipe is full.
+        # A shell that is slow or was stopped must not stop us when its pipe is full.
         os.set_blocking(write, False)
         self._pipe = write
-        held = (f"+ {entry}\n" for entry in self._held.values())
-        self._tell("".join((*_sets(self._sets.items()), *held)))
+        self._told, self._told_sets = {}, 0
+        self._tell()
 
-    def _tell(self, lines: str) -> bool:
+    def _tell(self) -> bool:
+        """Tell what changed since it was told last; False where it is gone.
+
+        What finds no room in the pipe is told with the next change: a guard that is slow, or was
+        stopped, holds us up no longer than that, and to replace it would end all that it holds.
+        """
         try:
-            os.write(self._pipe, lines.encode("utf-8", "surrogateescape"))
+            for some in _batches(self._news()):
+                os.write(self._pipe, b"".join(line for line, _ in some))
+                for _, key in some:
+                    self._note(key)
+        except BlockingIOError:
+            return True
         except OSError:
             return False
         return True
+
+    def _news(self) -> list[tuple[bytes, int | str | None]]:
+        """Return the lines that it lacks, each with the key that it is about: None for a set."""
+        told, held = self._told, self._held
+        sets = list(self._sets.items())[self._told_sets :]
+        # A number that came again: the old group goes first.
+        again = [key for key in told if key in held and told[key] != held[key]]
+        lines: list[tuple[str, int | str | None]] = [
+            *((f"= {number} {':'.join(folders)}\n", None) for folders, number in sets),
+            *((f"- {key}\n+ {held[key]}\n", key) for key in again),
+            *((f"+ {entry}\n", key) for key, entry in held.items() if key not in told),
+            # Last: a group that takes the place of an announcement is there before that goes.
+            *((f"- {key}\n", key) for key in told if key not in held),
+        ]
+        return [(line.encode("utf-8", "surrogateescape"), key) for line, key in lines]
+
+    def _note(self, key: int | str | None) -> None:
+        if key is None:
+            self._told_sets += 1
+        elif key in self._held:
+            self._told[key] = self._held[key]
+        else:
+            self._told.pop(key, None)
 
     def _end(self) -> None:
         process, self._process = self._process, None
@@ -253,8 +284,20 @@ class Guard:
         self._held.clear()
 
 
-def _sets(items: Iterable[tuple[tuple[str, ...], int]]) -> Iterator[str]:
-    return (f"= {number} {':'.join(folders)}\n" for folders, number in items)
+def _batches(
+    news: list[tuple[bytes, int | str | None]],
+) -> Iterator[list[tuple[bytes, int | str | None]]]:
+    """Yield lines together that a pipe takes whole or not at all."""
+    some: list[tuple[bytes, int | str | None]] = []
+    size = 0
+    for one in news:
+        if some and size + len(one[0]) > select.PIPE_BUF:
+            yield some
+            some, size = [], 0
+        some.append(one)
+        size += len(one[0])
+    if some:
+        yield some
 
 
 GUARD = Guard()
