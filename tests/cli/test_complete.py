@@ -44,6 +44,7 @@ def completed(home: Path, *words: str) -> tuple[list[str], str]:
         (("config", "show", "mo"), "model"),
         (("config", "show", "model.d"), "model.default"),
         (("tool", "call", "ku"), "kubectl"),
+        (("redact", "--as", "k8s"), "k8s-yaml"),
         (("completion", ""), "zsh"),
     ],
 )

@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo:demo", "Serve the practice cluster (a simulator) with an incident."),
     "models": ("models:models", "List the models that can be used, or probe them."),
     "tool": ("tool:tool", "List, describe and call any tool by hand."),
+    "redact": ("redact:redact", "Copy a text without its secrets, as a filter."),
     "sandbox": ("sandbox:sandbox", "Show what a command could reach, and what holds it."),
     "session": ("session:session", "Look at past sessions: answers, calls, numbers."),
     "evaluate": ("evaluate:evaluate", "Score a model against incidents with known causes."),

@@ -19,6 +19,7 @@ from truepenny.tool.result import Result, invalid, refused
 
 from .cluster import Cluster
 from .reader_account import Account
+from .sanitize.describe import DescribeStream
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 """A document must be whole to be redacted by structure; a larger one is not shown at all."""
@@ -93,6 +94,8 @@ class Reader:
 
     async def _run(self, command: KubectlCommand, timeout: float, max_bytes: int) -> Execution:
         cluster, document = self.cluster, _is_document(command)
+        described = command.verb == "describe"
+        redactor = self._redactor.reading(DescribeStream) if described else self._redactor
         asked = any(argument.startswith("--request-timeout") for argument in command.arguments)
         patience = () if asked else (f"--request-timeout={_patience(command, timeout)}s",)
         return await run(
@@ -113,7 +116,7 @@ class Reader:
                     stop_after=MAX_DOCUMENT_BYTES if document else STOP_AFTER_BYTES,
                 ),
                 # A document is redacted by its structure, once it is there.
-                redactor=None if document else self._redactor,
+                redactor=None if document else redactor,
             ),
             clock=self._clock,
         )

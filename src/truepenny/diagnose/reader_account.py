@@ -20,7 +20,6 @@ from truepenny.tool.result import NEVER_RAN, Completeness, Facts, Result
 from .answer import MARKERS, NO_EVENTS
 from .cluster import Cluster
 from .kubectl_program import REMEDY
-from .reader_describe import RULE, mask_continued
 from .reader_document import Document, Shown, clean_document, load_document, show
 from .reader_note import completeness, found_nothing, hint, nothing_found, scope
 
@@ -83,9 +82,7 @@ class Account:
     def plain(self) -> Result:
         """Any output but a document: captured, redacted and bounded while it ran."""
         out, err = self._execution.stdout, self._execution.stderr
-        text, continued = out.text, 0
-        if self._command.verb == "describe":
-            text, continued = mask_continued(text)
+        text = out.text
         if self._meaning.reason == "nothing_found":
             text = nothing_found(self._command, self._cluster)
         elif err.text.strip():
@@ -101,10 +98,7 @@ class Account:
         if controls := out.controls + err.controls:
             text += f"\n[{controls} control characters were dropped or are shown as \\uXXXX]\n"
             self._detail["controls"] = controls
-        found = _sum(out.redactions, err.redactions)
-        if continued:
-            found[RULE] = continued
-        facts = self._facts(found, _add(out.bytes, err.bytes))
+        facts = self._facts(_sum(out.redactions, err.redactions), _add(out.bytes, err.bytes))
         facts = replace(
             facts, completeness=completeness(self._command, self._execution, self._meaning)
         )

@@ -73,15 +73,15 @@ def load_document(text: str) -> Any:
 
 def clean_document(loaded: Any, redactor: Redactor) -> Document:
     """Sanitize and redact a loaded document, which is used up by it. May raise RecursionError."""
-    clean, controls = _sanitized(loaded)
+    clean, controls = sanitized(loaded)
     value, redactions = redactor.json(clean)
     items = cast("dict[str, Any]", value).get("items") if isinstance(value, dict) else None
     count = len(cast("list[Any]", items)) if isinstance(items, list) else None
     return Document(value, count, redactions, controls)
 
 
-def _sanitized(value: Any) -> tuple[Any, int]:
-    """Sanitize every string and key, in place where it can be; return how many changed, too."""
+def sanitized(value: Any) -> tuple[Any, int]:
+    """Take the controls from every string and key, in place where it can be; count the changed."""
     changed = 0
 
     def text(value: str) -> str:
@@ -114,7 +114,7 @@ def _sanitized(value: Any) -> tuple[Any, int]:
 
 def show(document: Document, limit: int, *, as_yaml: bool = False) -> Shown:
     """Write it in at most `limit` UTF-8 bytes: whole, or its first whole items, or a stub."""
-    write = _yaml if as_yaml else _compact
+    write = yaml_text if as_yaml else _compact
     total = document.items or 0
     size = _size(_compact(document.value))
     # Writing YAML is slow: of a list that cannot fit, only what is shown is ever written so.
@@ -165,7 +165,8 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _yaml(value: Any) -> str:
+def yaml_text(value: Any) -> str:
+    """Write a value as YAML, as kubectl does."""
     import yaml
 
     base: type = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import bisect
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from .known import KnownValues
 from .redact_json import JsonRedaction
@@ -23,7 +23,7 @@ from .redact_stream import RedactStream
 from .rule import Rule
 from .scan import RuleSet
 
-__all__ = ["KnownValues", "RedactStream", "Redacted", "Redactor"]
+__all__ = ["KnownValues", "RedactStream", "Redacted", "Redactor", "TextStream"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,15 @@ class Redacted:
 
     text: str
     counts: dict[str, int] = field(default_factory=dict[str, int])
+
+
+class TextStream(Protocol):
+    """Redacts a text that comes in pieces."""
+
+    @property
+    def counts(self) -> dict[str, int]: ...
+    def feed(self, text: str) -> str: ...
+    def finish(self) -> str: ...
 
 
 class Redactor:
@@ -45,6 +54,13 @@ class Redactor:
     ) -> None:
         self.known = KnownValues() if known is None else known
         self._given = None if rules is None else tuple(rules)
+        self._open: Callable[[], TextStream] | None = None
+
+    def reading(self, open_stream: Callable[[Redactor], TextStream]) -> Redactor:
+        """Return one with the same rules and known values that reads a form of text its own way."""
+        made = Redactor(self._given, self.known)
+        made._open = lambda: open_stream(self)
+        return made
 
     @functools.cached_property
     def _rules(self) -> RuleSet:
@@ -56,9 +72,9 @@ class Redactor:
         done = stream.feed(text) + stream.finish()
         return Redacted(done, stream.counts)
 
-    def stream(self) -> RedactStream:
+    def stream(self) -> TextStream:
         """Return a stream for one text that comes in pieces."""
-        return RedactStream(self._rules, self.known)
+        return RedactStream(self._rules, self.known) if self._open is None else self._open()
 
     def json(self, value: Any) -> tuple[Any, dict[str, int]]:
         """Redact a JSON value by its structure; the value given is not changed."""
