@@ -67,13 +67,10 @@ _Finding = tuple[str, str, str, str]
 def _faults(read: kubectl.KubectlCommand, piped: bool) -> Iterator[_Finding]:
     if read.defaults:
         yield "unbounded", read.verb, f"kubectl {read.verb} needs a bound here", read.line
-    if read.verb == "logs" and read.tail == -1:
-        yield (
-            "unbounded",
-            "--tail=-1",
-            "the logs would come whole",
-            read.line.replace("--tail=-1", f"--tail={kubectl.DEFAULT_TAIL}"),
-        )
+    whole = next((a for a in read.arguments if a.startswith("--tail=-")), None)
+    if whole is not None:
+        bounded = read.line.replace(whole, f"--tail={kubectl.DEFAULT_TAIL}")
+        yield "unbounded", whole, "the logs would come whole", bounded
     secret = next((kind for kind in read.resources if _secret(kind)), None)
     if secret is not None and piped and read.verb in ("get", "describe"):
         yield "secret_values", secret, "a Secret is not handed to another command", ""

@@ -195,10 +195,12 @@ class _Reader:
     def _plus(self, word: Word) -> None:
         """A token that begins with `+`: a flag of a few programs (lsof +D), else an operand."""
         flag = self._flags.get(word.text)
-        if flag is None:
-            self._operand(word)
-        else:
+        if flag is not None:
             self._keep(flag, word.text, None)
+        elif any(name.startswith("+") for name in self._flags):
+            self._unknown(word.text)
+        else:
+            self._operand(word)
 
     def _whole(self, text: str) -> None:
         flag = self._flags.get(text)

@@ -77,7 +77,7 @@ def find(word: Word, *, file: bool) -> Match | None:
 
     `file` says that the program opens the word as a file, so that a bare name counts too.
     """
-    if GLOB in word.expands and file:
+    if GLOB in word.expands:
         found = _by_glob(word)
         if found is not None:
             return found
