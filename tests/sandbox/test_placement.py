@@ -49,6 +49,20 @@ def test_it_writes_to_every_descriptor_and_closes_it(tmp_path: Path, least: int)
     assert placement.verdict(done.returncode, done.stderr) is None
 
 
+def test_it_joins_by_name_with_the_plain_shell_and_nothing_open(tmp_path: Path) -> None:
+    files = [tmp_path / "one", tmp_path / "two of them"]
+    for path in files:
+        path.touch()
+    placement = place([str(path) for path in files])
+    done = run(placement, "ls", "/proc/self/fd")
+    assert placement.words[0] == "/bin/sh"
+    assert [path.read_text(encoding="ascii") for path in files] == ["0\n", "0\n"]
+    assert done.stdout.split() == ["0", "1", "2", "3"]
+    refused = run(place([str(tmp_path)]), "echo", "ran")
+    assert (refused.returncode, refused.stdout) == (FAILED, "")
+    assert "cannot be joined" in refused.stderr
+
+
 def test_one_digit_is_enough_for_the_plain_shell() -> None:
     assert place((3,)).words[0] == "/bin/sh"
     assert place(()).words[0] == "/bin/sh"

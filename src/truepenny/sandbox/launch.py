@@ -30,16 +30,18 @@ class Launch:
     verdict: Callable[[int | None, str], NotStarted | None]
 
 
-def prepare(plan: Plan, stack: ExitStack) -> Launch:
-    """Make the group and the words; `stack` gives back what was taken.
+def prepare(plan: Plan, stack: ExitStack, *, closed: bool = False) -> Launch:
+    """Make the group and the words; `stack` gives back what was taken. `closed` says that the
+    words can open nothing of ours themselves.
 
     Raises CouldNotRun where a control group is delegated to us but cannot be made.
     """
     group = open_group(plan.limits)
     if group is not None:
         stack.callback(group.remove)
-    descriptors = () if group is None else group.descriptors
-    placement = place(descriptors, rlimit_words(plan.limits, grouped=group is not None))
+    descriptors = () if group is None or not closed else group.descriptors
+    joins = descriptors if group is None or closed else group.joins
+    placement = place(joins, rlimit_words(plan.limits, grouped=group is not None))
     return Launch(
         (*placement.words, *drop_words(plan.account)),
         descriptors,

@@ -44,8 +44,8 @@ REMOVE_PAUSES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 
 
 class ControlGroup(TaskGroup):
-    """Folders of one name in each tree. `descriptors` are the open files to join by, for
-    `placement.place`; writing `0` there moves the writer in."""
+    """Folders of one name in each tree. `joins` are the files to join by, for `placement.place`,
+    and `descriptors` hold them open; writing `0` there moves the writer in."""
 
     def __init__(self, name: str, hierarchies: Sequence[Hierarchy]) -> None:
         self.name = name
@@ -53,6 +53,10 @@ class ControlGroup(TaskGroup):
         self.hierarchies = tuple(hierarchies)
         self._folders = tuple(one.folder / name for one in hierarchies)
         self.directories = tuple(str(folder) for folder in self._folders)
+        self.joins = tuple(
+            f"{folder}/{PROCS if one.unified else TASKS}"
+            for folder, one in zip(self.directories, hierarchies, strict=True)
+        )
         self._removed = False
 
     @classmethod
@@ -62,7 +66,9 @@ class ControlGroup(TaskGroup):
         """Make it with its limits in force. Raises OSError, and then nothing of it is left."""
         group = cls(name, hierarchies)
         try:
-            for hierarchy, folder in zip(group.hierarchies, group._folders, strict=True):
+            for hierarchy, folder, joins in zip(
+                group.hierarchies, group._folders, group.joins, strict=True
+            ):
                 if hierarchy.hand_down:
                     _hand_down(hierarchy.folder)
                 folder.mkdir(mode=0o755)
@@ -72,7 +78,6 @@ class ControlGroup(TaskGroup):
                     except FileNotFoundError:
                         if not entry.optional:
                             raise
-                joins = folder / (PROCS if hierarchy.unified else TASKS)
                 joining = os.open(joins, os.O_WRONLY | os.O_CLOEXEC)
                 group.descriptors += (joining,)
         except BaseException:

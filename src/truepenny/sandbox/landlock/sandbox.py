@@ -66,7 +66,7 @@ class LandlockSandbox(Sandbox):
                 folders = OwnFolders(plan, stack)
                 for path in folders.paths:
                     _allow(rules, Grant(path, WRITE, optional=False), {})
-                launch = prepare(plan, stack)
+                launch = prepare(plan, stack, closed=True)
                 situation = Situation(
                     plan, Level.LANDLOCK, launch.layout, kernel, self._unprotected
                 )
