@@ -51,7 +51,7 @@ PREFIXES = ("gap", "depends", "may")
 class Attempt:
     """One attempt. `plant` are files in the workspace before it, `before` a program that runs in
     the same workspace meanwhile, `rounds` how often it is tried.
-    `by_root` says that only root can set up what it goes for."""
+    `needs` is what must be there for it (`tests.escape.machine.has`)."""
 
     id: str
     family: str
@@ -69,7 +69,7 @@ class Attempt:
     before: str = ""
     rounds: int = 1
     cwd: str = "."
-    by_root: bool = False
+    needs: str = ""
 
     def cell(self, level: str, account: str) -> str:
         """Return what is expected of it at a level."""

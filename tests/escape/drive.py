@@ -49,6 +49,7 @@ from truepenny.workspace.bash import bash_tool
 from truepenny.workspace.workspace import Workspace
 
 from .attempt import LEVELS, Attempt, attempts
+from .machine import administers, has
 from .scene import OTHER, PARENT_SECRET, Machine, Scene, machine_outside, scene, seen
 
 AT_ONCE = 4
@@ -357,6 +358,10 @@ def available(folder: Path) -> tuple[str, ...]:
     )
 
 
+def _there(need: str) -> bool:
+    return OTHER in os.environ if need == "root" else not need or has(need)
+
+
 def works(
     attempts: Mapping[str, Attempt], levels: tuple[str, ...], kind: str
 ) -> Iterator[tuple[Attempt, str]]:
@@ -365,7 +370,7 @@ def works(
         for level in levels:
             yield attempt, level
         control = attempt.controls(kind)
-        if control not in ("none", "") and (control != "root" or os.geteuid() == 0):
+        if control not in ("none", "") and (control != "root" or administers()):
             yield attempt, control
 
 
@@ -384,8 +389,9 @@ async def main(words: list[str]) -> None:
     uid, argument, wanted = int(words[0]), words[1], words[2:]
     kind = "root" if os.geteuid() == 0 else "user"
     chosen = {one.id: one for one in attempts() if not wanted or one.id in wanted}
-    if OTHER not in os.environ:
-        chosen = {id: one for id, one in chosen.items() if not one.by_root}
+    # What only root can set up was left for us, or is not there.
+    absent = {need for need in {one.needs for one in chosen.values()} if not _there(need)}
+    chosen = {id: one for id, one in chosen.items() if one.needs not in absent}
     with ExitStack() as stack:
         folder = stack.enter_context(base())
         machine = Machine(folder, uid, uid, os.environ[PARENT_SECRET], argument)

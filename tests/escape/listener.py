@@ -8,6 +8,8 @@ import socket
 import threading
 from pathlib import Path
 
+from .machine import has
+
 PIECE = 4096
 ANSWER = b"answered\n"
 
@@ -25,7 +27,7 @@ class Listeners:
         self._inet("second", socket.AF_INET, socket.SOCK_STREAM, "127.0.0.1")
         self._inet("every", socket.AF_INET, socket.SOCK_STREAM, "0.0.0.0")
         self._inet("udp", socket.AF_INET, socket.SOCK_DGRAM, "127.0.0.1")
-        if socket.has_ipv6 and os.path.exists("/proc/net/if_inet6"):
+        if has("ipv6"):
             self._inet("tcp6", socket.AF_INET6, socket.SOCK_STREAM, "::1")
         for kind, type in (("stream", socket.SOCK_STREAM), ("datagram", socket.SOCK_DGRAM)):
             self._unix(f"file_{kind}", type, str(folder / f"{kind}.sock"))

@@ -23,6 +23,7 @@ from truepenny.sandbox.network.python import system_python
 from truepenny.sandbox.syscall import NUMBERS, machine
 
 from .listener import Listeners
+from .machine import has
 
 PARENT_SECRET = "DEPLOY_API_KEY"
 """The variable of the runtime itself that holds a secret."""
@@ -261,7 +262,8 @@ def scene(machine: Machine, plant: Mapping[str, str], *, victim: bool) -> Iterat
         for name in ("objects", "refs", "refs/heads", "hooks"):
             machine.give(_made(folder / "home/project/.git" / name))
         machine.listeners.at(folder / "home/project/service.sock")
-        os.setxattr(folder / "outside/secret", "user.mark", tokens["mark"].encode())
+        if has("marks"):
+            os.setxattr(folder / "outside/secret", "user.mark", tokens["mark"].encode())
         made.planted = {name: seen(folder / name) for name in files}
         if victim:
             made.victim = started = machine.start(["/bin/sleep", "600"], env={})
