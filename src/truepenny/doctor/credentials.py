@@ -78,7 +78,7 @@ async def _opened(settings: Settings, around: Surroundings) -> list[Finding]:
             if held.containment.level is Held.LANDLOCK:
                 return found + warn(f"out of reach: {LANDLOCK}", "Install bubblewrap.")
             words = (str(system_python()), "-I", "-S", "-c", ASK)
-            env = workspace.environment()
+            env = workspace.environment(held)
             done = await run(Command(words, env, root, timeout=PROBE_SECONDS, sandbox=held))
     if ANSWER not in done.stdout.text:
         said = done.failure.message if done.failure else done.stderr.text.strip()[-200:]

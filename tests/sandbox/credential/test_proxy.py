@@ -306,6 +306,7 @@ async def test_each_request_is_a_use_without_values(tmp_path: Path) -> None:
         await ask(tmp_path / "c", {"tool": "other\nforged", "args": []})
         await ask(tmp_path / "c", {"type": "credential", "name": "MAIL_PASSWORD"})
         await ask(tmp_path / "c", {"type": "credential", "name": "FORGE_TOKEN"})
+        await ask(tmp_path / "c", {"type": "credential", "name": "correct-horse-battery"})
         await talk(tmp_path / "c", b"{}\n")
     assert denied["reason"] == "arguments_not_allowed"
     assert len(runs.asked) == 1
@@ -315,6 +316,7 @@ async def test_each_request_is_a_use_without_values(tmp_path: Path) -> None:
         {"program": r"'other\nforged'", "arguments": 0, "refusal": "unknown_tool"},
         {"credential": "MAIL_PASSWORD"},
         {"credential": "FORGE_TOKEN", "refusal": "credential_not_present"},
+        {"credential": "[REDACTED:MAIL_PASSWORD]", "refusal": "not_authorized_credential"},
         {"unreadable": "", "refusal": "bad_request"},
     ]
     assert [use.line() for use in proxy.uses.since(mark)][:4] == [
@@ -325,7 +327,10 @@ async def test_each_request_is_a_use_without_values(tmp_path: Path) -> None:
     ]
 
 
-async def test_a_program_ends_when_nobody_waits_for_it_any_more(tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [b"", b"more"])
+async def test_a_program_ends_when_nobody_waits_for_it_any_more(
+    tmp_path: Path, more: bytes
+) -> None:
     asked, ended = anyio.Event(), anyio.Event()
 
     async def run(tool: str, words: tuple[str, ...], env: Mapping[str, str]) -> ProgramRun:
@@ -344,6 +349,9 @@ async def test_a_program_ends_when_nobody_waits_for_it_any_more(tmp_path: Path) 
             await asked.wait()
             (use,) = proxy.uses.since()
             assert use.record() == {"program": "mail", "arguments": 0, "running": True}
+            if more:
+                await stream.send(more)  # one request a connection
+                await ended.wait()
             await stream.aclose()
             await ended.wait()
             while state.open:

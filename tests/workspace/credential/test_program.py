@@ -259,3 +259,21 @@ async def test_settings_that_cannot_be_followed_open_nothing(base: Path) -> None
         "credentials.SHIP_TOKEN.tools",
         "Did you mean ship?",
     )
+
+
+@pytest.mark.parametrize("level", [level for level in REACHING if level == "bwrap"])
+async def test_a_running_program_shows_nothing_to_what_asked(base: Path, level: str) -> None:
+    """Its environment, its descriptors, its files: there is no process of ours inside."""
+    os.mkfifo(base / "gate")
+    (base / "secret").write_text(TOKEN, encoding="utf-8")
+    look = (
+        f"(cat /proc/*/environ {base}/secret; ls -lR /proc/*/fd /proc/*/cwd {base}) 2>&1"
+        " </dev/null | grep -ac correct-horse"
+    )
+    async with shipping(base, f"cat {base}/gate", level=level) as at:
+        started = await at.bash("ship", background=True)
+        async with await anyio.open_file(base / "gate", "w"):  # opens once the program reads
+            seen = await at.bash(look)
+        ended = {"id": started.facts.detail["background"]["id"], "wait_ms": 20_000}
+        await at.call("task_output", ended)
+    assert seen.text.startswith("0\n"), seen.text

@@ -179,18 +179,22 @@ class CredentialProxy:
             return self._unreadable(Reason.BAD_REQUEST, str(error))
         if isinstance(request, CredentialRequest):
             return self._credential(request)
-        use = self.uses.add(Kind.PROGRAM, request.tool, len(request.arguments))
+        use = self.uses.add(Kind.PROGRAM, self._named(request.tool), len(request.arguments))
         try:
             return await self._tool(request, client, use)
         finally:
             if not use.over:  # the task ends, and its programs with it
                 use.over, use.refusal = True, Reason.OVER
 
+    def _named(self, name: str) -> str:
+        # Whoever has a value may ask by it, and a name goes into results and the log.
+        return self._mask.text(name).text
+
     def _unreadable(self, reason: Reason, message: str) -> dict[str, object]:
         return _refuse(reason, message, self.uses.add(Kind.UNREADABLE))
 
     def _credential(self, request: CredentialRequest) -> dict[str, object]:
-        use = self.uses.add(Kind.CREDENTIAL, request.name)
+        use = self.uses.add(Kind.CREDENTIAL, self._named(request.name))
         use.over = True
         found = self._split.lookup(request.name)
         if found in self._unmaskable:
@@ -242,7 +246,7 @@ async def _while_asked(
     async with anyio.create_task_group() as tasks:
 
         async def watch() -> None:
-            await client.closed()
+            await client.left()
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(watch)

@@ -31,7 +31,7 @@ class Reason(StrEnum):
     ARGUMENTS = "arguments_not_allowed"
     OUTPUT = "output_too_large"
     GONE = "client_gone"
-    """Who asked has closed the connection; the program was ended."""
+    """Who asked has closed the connection, or sent more; the program was ended."""
     OVER = "task_over"
     """The task ended before the program did."""
     BUSY = "too_many_requests"

@@ -44,14 +44,14 @@ class Stream:
             except (BlockingIOError, InterruptedError):
                 await anyio.wait_writable(self._socket)
 
-    async def closed(self) -> None:
-        """Return once the other end has closed altogether, dropping what it sends until then.
+    async def left(self) -> None:
+        """Return once the other end has closed altogether, or sends something.
 
         For one that only says that it sends no more it never returns: it may still read.
         """
         with suppress(OSError):
-            while await self.receive():
-                pass
+            if await self.receive(1):
+                return
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
         if not any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0)):
