@@ -70,9 +70,10 @@ _VERSIONED = re.compile(r"[0-9]+(?:[._-]?[0-9]+)*[a-z]?$")
 def forbidden(name: str) -> bool:
     """Whether a program is one of those, also under a versioned name (`python3.12`) or path."""
     base = name.rpartition("/")[2]
-    plain = _VERSIONED.sub("", base).rstrip("-._")
-    lowered = {base, plain, base.lower(), plain.lower()}
-    return bool(lowered & FORBIDDEN)
+    # Also `python3.12`, `gcc-12`, `nc.traditional` and the case of a file system without case.
+    stem = base.partition(".")[0]
+    spellings = {base, _VERSIONED.sub("", base).rstrip("-._"), stem, _VERSIONED.sub("", stem)}
+    return bool({form for s in spellings for form in (s, s.lower())} & FORBIDDEN)
 
 
 WRAPPERS = frozenset(_WRAPPERS)
