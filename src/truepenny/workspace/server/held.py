@@ -40,8 +40,10 @@ class HeldWorkspace(Workspace):
     child_env: Mapping[str, str] = field(default_factory=dict[str, str])
     held: Held | None = None
 
-    def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Return the environment of commands."""
+    def environment(
+        self, sandbox: Sandbox, more: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
+        """Return the environment of commands, as it was prepared for the sandbox around us."""
         return {**self.child_env, **(more or {})}
 
     def sandbox(self, profile: Profile, mounts: Sequence[Mount] = ()) -> Sandbox:
