@@ -132,26 +132,7 @@ class _Step:
             ) from error
         try:
             with anyio.fail_after(CONNECT_SECONDS):
-                login = await self._login(secrets)
-                ssh = await asyncssh.connect(
-                    self._hop.address,
-                    self._hop.port,
-                    tunnel=tunnel or (),
-                    config=None,
-                    known_hosts=_nobody_known,
-                    client_factory=self._client,
-                    server_host_key_algs=self._algorithms(),
-                    x509_trusted_certs=None,
-                    username=self._hop.entry.user,
-                    agent_path=None,
-                    agent_forwarding=False,
-                    pkcs11_provider=None,
-                    gss_host=None,
-                    host_based_auth=False,
-                    keepalive_interval=KEEPALIVE_SECONDS,
-                    keepalive_count_max=KEEPALIVES,
-                    **login,
-                )
+                ssh = await self._handshake(secrets, tunnel)
         except TimeoutError:
             raise self._failed(
                 Stage.NETWORK, f"did not answer within {CONNECT_SECONDS:g} s", _CHECK_NETWORK
@@ -160,6 +141,33 @@ class _Step:
             raise self._why(error) from error
         assert self._offered is not None, "no connection without a key that was looked at"
         return ssh, self._offered
+
+    async def _handshake(
+        self, secrets: HostSecrets, tunnel: asyncssh.SSHClientConnection | None
+    ) -> asyncssh.SSHClientConnection:
+        import asyncssh
+
+        async with AsyncExitStack() as held:
+            login = await self._login(secrets, held)
+            return await asyncssh.connect(
+                self._hop.address,
+                self._hop.port,
+                tunnel=tunnel or (),
+                config=None,
+                known_hosts=_nobody_known,
+                client_factory=self._client,
+                server_host_key_algs=self._algorithms(),
+                x509_trusted_certs=None,
+                username=self._hop.entry.user,
+                agent_path=None,
+                agent_forwarding=False,
+                pkcs11_provider=None,
+                gss_host=None,
+                host_based_auth=False,
+                keepalive_interval=KEEPALIVE_SECONDS,
+                keepalive_count_max=KEEPALIVES,
+                **login,
+            )
 
     async def check(self, key: KnownKey) -> KnownKey:
         """Keep a key that was not seen before; somebody else may have kept another meanwhile."""
@@ -183,8 +191,8 @@ class _Step:
             return list(_KEYS)
         return list(_SIGNATURES.get(self._known.algorithm, (self._known.algorithm,)))
 
-    async def _login(self, secrets: HostSecrets) -> dict[str, Any]:
-        """Return the arguments that log in to this host and no other."""
+    async def _login(self, secrets: HostSecrets, held: AsyncExitStack) -> dict[str, Any]:
+        """Return the arguments that log in to this host and no other, while `held` is open."""
         import asyncssh
 
         match self._hop.entry.auth:
@@ -195,6 +203,7 @@ class _Step:
                 keys: list[Any] = []
                 with suppress(OSError, ValueError):
                     agent = asyncssh.SSHAgentClient(self._hop.env[AGENT_VARIABLE])
+                    await held.enter_async_context(agent)
                     keys = list(await agent.get_keys())
                 if not keys:
                     message = "the SSH agent cannot be asked, or has no key"
@@ -207,7 +216,7 @@ class _Step:
                     raise self._failed(
                         Stage.AUTHENTICATION,
                         f"hosts.{self._hop.name}.key cannot be used: {error}",
-                        "Name a private key, and its passphrase if it has one.",
+                        _USABLE_KEY,
                     ) from None
         return {"password": None, "client_keys": keys, "preferred_auth": ("publickey",)}
 
@@ -277,6 +286,11 @@ class _Step:
             self._target.name, self._hop.name, stage, message, remedy=remedy, detail=detail
         )
 
+
+_USABLE_KEY = (
+    "Name a private key, and its passphrase if it has one; one that needs bcrypt is rewritten by: "
+    "ssh-keygen -p -m PKCS8 -f FILE"
+)
 
 _CHECK_NETWORK = "Check address, port and network."
 
