@@ -26,7 +26,7 @@ JOIN_SECONDS = 5.0
 version 1, some 10 ms in version 2, where the kernel waits for all processors; a machine with far
 more to do than it has processors takes a hundred times as long."""
 
-JOIN_STEP_SECONDS, LONGEST_JOIN_STEP = 0.0002, 0.002
+JOIN_STEP_SECONDS, LONGEST_JOIN_STEP = 0.0005, 0.002
 """Pauses between looks. Each look takes time from what is being waited for, so they grow."""
 
 KILL_ROUNDS = 64
