@@ -33,6 +33,7 @@ class Offload:
         self._path = path
         self._limit = limit
         self._handle = -1
+        self._made = False
         self._held: list[bytes] = []
         self._held_bytes = 0
         self._written = 0
@@ -78,9 +79,8 @@ class Offload:
 
     def abandon(self) -> None:
         """Close the file and remove it, if it was made."""
-        made = self._handle >= 0 or self._written > 0
         self._close()
-        if made:
+        if self._made:
             with suppress(OSError):
                 self._path.unlink()
 
@@ -115,6 +115,7 @@ class Offload:
             if self._handle < 0:
                 flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
                 self._handle = os.open(self._path, flags, PRIVATE)
+                self._made = True
             while data:
                 count = os.write(self._handle, data)
                 self._written += count

@@ -137,6 +137,8 @@ async def test_arguments_that_fit_no_frame_are_not_sent(tmp_path: Path) -> None:
         content = "x" * (33 * 1024 * 1024)
         result = await found.call("write", {"path": "a", "content": content})
         assert result.outcome is Outcome.INVALID_ARGUMENTS
+        result = await found.call("read", {"path": "\ud800"})
+        assert result.outcome is Outcome.INVALID_ARGUMENTS
         assert (await found.call("find", {"pattern": "*"})).outcome is Outcome.NO_MATCH
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from truepenny.errors import StorageFailed
 from truepenny.system.atomic import publish, storage_failed
 from truepenny.system.directories import ensure
 from truepenny.system.lock_record import LockRecord
@@ -55,6 +56,14 @@ class RunFolder:
         with suppress(OSError):
             (self.path / OWNER).unlink()
 
+    def discard(self) -> None:
+        """Remove it: nothing ran, and no manifest will ever be there to say so."""
+        for path in (self.stdout, self.stderr, self.path / OWNER):
+            with suppress(OSError):
+                path.unlink()
+        with suppress(OSError):
+            self.path.rmdir()
+
 
 def new_folder(runs: Path, now: datetime) -> RunFolder:
     """Make the folder of a new run. Raises StorageFailed."""
@@ -69,6 +78,11 @@ def new_folder(runs: Path, now: datetime) -> RunFolder:
             continue
         except OSError as error:
             raise storage_failed(error, path, "Making the folder of the run") from error
-        publish(path / OWNER, LockRecord.mine("run_script", name).encode())
-        return RunFolder(name, path)
+        made = RunFolder(name, path)
+        try:
+            publish(path / OWNER, LockRecord.mine("run_script", name).encode())
+        except StorageFailed:
+            made.discard()
+            raise
+        return made
     raise storage_failed(FileExistsError(), runs, "Finding a free name for the run")

@@ -87,6 +87,7 @@ async def make_run(
     try:
         log = RunLog({"stdout": folder.stdout, "stderr": folder.stderr}, context.progress, clock)
     except OSError as error:
+        folder.discard()
         raise storage_failed(error, folder.path, "Making the logs of the run") from error
     execution: Execution | None = None
     try:

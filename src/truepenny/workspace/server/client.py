@@ -122,11 +122,14 @@ class ToolServer:
         if not self.alive:
             return self._never_sent()
         ident = self._ids.new("call")
-        payload = self._codec.encode(Call(ident, tool, dict(arguments)))
         try:
+            payload = self._codec.encode(Call(ident, tool, dict(arguments)))
             frame(payload)
         except FrameFault as fault:
             return invalid("too_large", f"the arguments do not fit into a frame: {fault}")
+        except UnicodeEncodeError:
+            text = "the arguments have half of a character (a lone surrogate)"
+            return invalid("not_unicode", text)
         pending = self._pending[ident] = _Pending(progress)
         try:
             # From here on it may run: a send that was cut short is never known not to have arrived.
