@@ -15,6 +15,7 @@ NAMES = (
     "streamed_output",
     "command_overhead",
     "sandboxed_command",
+    "command_reading",
 )
 
 
