@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from truepenny.config.settings import Settings
 from truepenny.errors import ConfigurationError
-from truepenny.workspace.credential.binding import Binding, bind
+from truepenny.workspace.credential.binding import BUILT_IN, Binding, bind
 
 ENV = {
     "ANTHROPIC_API_KEY": "sk-model-key",
@@ -75,6 +76,7 @@ def test_what_never_reaches_a_program(tmp_path: Path, name: str, value: str, fie
         ("bash", ["/bin/true"], ""),
         ("python3", ["/bin/true"], ""),
         ("truepenny-credential", ["/bin/true"], ""),
+        ("test", ["/bin/true"], ""),
         ("ship", ["./ship"], ".argv"),
         ("ship", ["{root}/ship"], ".argv"),
         ("ship", ["/bin/sh", "{root}/../{name}/ship"], ".argv"),
@@ -127,3 +129,22 @@ def test_what_is_not_set_is_named_for_each_program(tmp_path: Path) -> None:
     }
     made = bound(tmp_path, credentials, programs)
     assert made.absent == {"ship": ("A", "B"), "dock": ("B",)}
+
+
+def test_a_home_that_commands_may_write_is_no_home_of_programs(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        bind(
+            Settings.model_validate({"programs": SHIP}), ENV, CLEAN, {"HOME": "/w/home"}, Path("/w")
+        )
+    assert caught.value.where == "programs"
+    (tmp_path / "work").mkdir()
+    (tmp_path / "home").symlink_to(tmp_path / "work")
+    linked = {"HOME": str(tmp_path / "home")}
+    with pytest.raises(ConfigurationError):
+        bind(Settings.model_validate({"programs": SHIP}), ENV, CLEAN, linked, tmp_path / "work")
+
+
+def test_what_is_built_into_bash_is_known() -> None:
+    done = subprocess.run(["bash", "-c", "compgen -bk"], capture_output=True, text=True, check=True)
+    named = {word for word in done.stdout.split() if word.isalnum()}
+    assert named <= BUILT_IN

@@ -34,6 +34,17 @@ STEERING_PREFIXES = ("LD_", "PYTHON", "GIT_CONFIG")
 TAKEN = frozenset((*INTERPRETERS, "env", ASKING))
 """Names that a stand-in must not have: it would be started in place of what runs everything."""
 
+_BASH = (
+    "alias bg bind break builtin caller case cd command compgen complete compopt continue coproc"
+    " declare dirs disown do done echo elif else enable esac eval exec exit export false fc fg fi"
+    " for function getopts hash help history if in jobs kill let local logout mapfile popd printf"
+    " pushd pwd read readarray readonly return select set shift shopt source suspend test then"
+    " time times trap true type typeset ulimit umask unalias unset until wait while"
+)
+
+BUILT_IN = frozenset(_BASH.split())
+"""What bash means by itself (`compgen -bk`): a program of such a name would never be asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Binding:
@@ -59,6 +70,7 @@ def bind(
     """
     for name, program in settings.programs.items():
         _check_program(name, program.argv, clean, root)
+    _check_home(Path(own["HOME"]), settings, root)
     keys, key_names = _model_keys(settings, env)
     for name, one in settings.credentials.items():
         _check_name(name, one, key_names)
@@ -161,6 +173,12 @@ def _check_program(name: str, argv: tuple[str, ...], clean: Mapping[str, str], r
             where=where,
             remedy="Choose another name for it.",
         )
+    if name in BUILT_IN:
+        raise ConfigurationError(
+            f"{name} is built into bash, which would never ask for the program",
+            where=where,
+            remedy="Choose another name for it.",
+        )
     if "/" in argv[0] and not argv[0].startswith("/"):
         raise ConfigurationError(
             f"{argv[0]!r} is neither an absolute path nor a name on PATH",
@@ -174,6 +192,16 @@ def _check_program(name: str, argv: tuple[str, ...], clean: Mapping[str, str], r
                 where=f"{where}.argv",
                 remedy="Move it out of there.",
             )
+
+
+def _check_home(home: Path, settings: Settings, root: Path) -> None:
+    if settings.programs and Path(os.path.realpath(home)).is_relative_to(root):
+        raise ConfigurationError(
+            f"your home {home} lies in the workspace: what commands leave there would be settings"
+            " of the programs",
+            where="programs",
+            remedy="Work in a folder of its own.",
+        )
 
 
 def _paths(argv: tuple[str, ...], clean: Mapping[str, str]) -> Iterator[Path]:
