@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import threading
 import time
@@ -22,6 +23,13 @@ KNOWN = Redactor()
 KNOWN.learn("s3cr3t/värde", "db")
 
 _FRAGMENTS = [
+    "passwordSecret:\n",
+    "  name: db\n",
+    "  key: a\n",
+    "  type: string\n",
+    "  description: x\n",
+    '{"password":["a","b"]}',
+    "map[token:abc",
     "password: hunter2",
     "password: |\n",
     "  deeper\n",
@@ -131,6 +139,11 @@ def test_known_values_in_each_form() -> None:
         json.dumps(value, ensure_ascii=False)[1:-1],
         quote(value, safe=""),
         quote(value, safe="").lower(),
+        raw.hex(),
+        raw.hex().upper(),
+        html.escape(value),
+        value.replace('"', "&#34;"),
+        html.escape(value).encode("ascii", "xmlcharrefreplace").decode(),
         base64.b64encode(raw).decode(),
         base64.urlsafe_b64encode(raw).decode(),
     ]
@@ -271,6 +284,11 @@ def test_a_mask_in_the_text_is_no_hiding_place() -> None:
         "token: a|",
         "key ",
         "a.key=",
+        '"keys":["',
+        "docker -p ",
+        "map[token:",
+        "secret:\n  ",
+        "passwordSecret:\n description:\n ",
         "token=${",
         'a_key=\\"a_key=',
     ],
@@ -356,3 +374,41 @@ def test_what_is_nested_in_a_list_item_ends_with_the_item() -> None:
     assert got.text.endswith("  note: plain\n- next: plain\n")
     flat = REDACTOR.text("credentials:\n- hunter1\n- hunter2\nnext: plain\n")
     assert "hunter" not in flat.text and flat.text.endswith("next: plain\n")
+
+
+def test_a_reference_to_a_secret_is_none() -> None:
+    text = (
+        "spec:\n  passwordSecret:\n    name: db\n    key: DB_PASSWORD\n  tokenRef:\n    name: x\n"
+    )
+    assert REDACTOR.text(text).text == text
+    for more in ("    user: hunter2\n", "    name: Zx9Qw8Er7Ty6\n", "    - hunter2\n"):
+        got = REDACTOR.text(f"spec:\n  passwordSecret:\n{more}    other: hunter3\n")
+        assert "hunter" not in got.text and "Zx9" not in got.text
+
+
+def test_a_schema_is_no_value_and_what_is_nested_in_it_is_looked_at() -> None:
+    text = """\
+properties:
+  credentials:
+    description: |-
+      What it logs in with.
+
+      See below.
+    type: object
+    properties:
+      password:
+        type: string
+      token:
+        description: A token.
+        type: string
+  next: 1
+"""
+    assert REDACTOR.text(text).text == text
+    got = REDACTOR.text(text.replace("A token.", "say password=hunter2"))
+    assert "hunter2" not in got.text
+
+
+def test_a_description_without_a_type_is_a_value_like_any_other() -> None:
+    text = "credentials:\n  description: hunter1\n" + "  x: hunter2\n" * 60 + "next: 1\n"
+    got = REDACTOR.text(text)
+    assert "hunter" not in got.text and got.text.endswith("next: 1\n")

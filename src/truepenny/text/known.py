@@ -2,13 +2,15 @@
 
 Forms: plain, base64 (standard and URL-safe, at each of the three alignments, so also inside a
 longer text that was encoded as a whole), URL-encoded, and JSON-escaped (also as Go and PHP write
-it), and each of the three applied twice. A value of several lines
-is known by its lines, a very long one by pieces, so that a stream never has to hold it whole.
+it), and each of the three applied twice; hexadecimal; HTML entities as Python, Go and browsers
+write them. A value of several lines is known by its lines, a very long one by pieces, so that a
+stream never has to hold it whole.
 """
 
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 import threading
@@ -132,6 +134,16 @@ def _forms(value: str, floor: int) -> Iterator[str]:
             yield from _encoded(piece)
 
 
+def _entities(piece: str) -> set[str]:
+    """Return the piece as HTML. Two characters have a name in some writers, a number in others."""
+    python = html.escape(piece)
+    named = python.replace("&#x27;", "&apos;")
+    go = python.replace("&#x27;", "&#39;").replace("&quot;", "&#34;")
+    forms = {python, named, go, go.replace("&#34;", "&quot;")}
+    forms |= {form.encode("ascii", "xmlcharrefreplace").decode("ascii") for form in forms}
+    return forms - {piece}
+
+
 def _encoded(piece: str) -> Iterator[str]:
     plain = json.dumps(piece, ensure_ascii=False)[1:-1]
     escaped = {json.dumps(piece)[1:-1], plain, plain.translate(_GO_JSON), plain.replace("/", r"\/")}
@@ -142,6 +154,8 @@ def _encoded(piece: str) -> Iterator[str]:
     urls.add(quote(quote(raw, safe=""), safe=""))
     lower = {re.sub("%..", lambda match: match.group().lower(), url) for url in urls}
     yield from (form for form in escaped | urls | lower if len(form) >= len(piece))
+    yield from {raw.hex(), raw.hex().upper()}
+    yield from _entities(piece)
     # Encoded twice, a common slip with Kubernetes Secrets; up to the last whole group.
     once = base64.b64encode(raw).rstrip(b"=")
     twice = base64.b64encode(once[: len(once) // 3 * 3]).decode("ascii")

@@ -15,6 +15,9 @@ from collections.abc import Callable
 MIN_PACKED = 24
 """Characters: a shorter one holds no `name: secret`."""
 
+KEY_LENGTHS = (40, 44, 88)
+"""Characters of a key that is known by its shape."""
+
 MAX_LAYERS = 4
 """One more than Helm uses. What is packed deeper is not readable, so not shown."""
 
@@ -62,7 +65,7 @@ def looks_like_key(name: str, value: str) -> bool:
 
     No entropy rule: the length must be that of a key, and base64 of readable text is none.
     """
-    if len(value) not in (40, 44, 88) or not _KEYS.fullmatch(value) or _DIGEST_NAME.search(name):
+    if len(value) not in KEY_LENGTHS or not _KEYS.fullmatch(value) or _DIGEST_NAME.search(name):
         return False
     classes = (str.islower, str.isupper, str.isdigit)
     if not all(any(is_one(char) for char in value) for is_one in classes):

@@ -27,9 +27,6 @@ PASSWORD_FLAGS: dict[str, tuple[str, ...]] = {
     "cqlsh": ("-p",),
     "rabbitmqadmin": ("-p",),
     "sshpass": ("-p",),
-    "oc": ("-p",),
-    "az": ("-p",),
-    "cf": ("-p",),
     "redis-cli": ("-a",),
     "ldapsearch": ("-w",),
     "ldapmodify": ("-w",),
@@ -44,9 +41,12 @@ PASSWORD_FLAGS: dict[str, tuple[str, ...]] = {
 """Program: the flags whose next word is a password."""
 
 NEEDS_LOGIN = frozenset(
-    {"docker", "podman", "nerdctl", "buildah", "skopeo", "crane", "oras", "helm", "oc", "az", "cf"}
+    {"docker", "podman", "nerdctl", "buildah", "skopeo", "crane", "oras", "helm"}
 )
 """Of these only the subcommand `login` takes one; `docker run -p 80:80` does not."""
+
+OPTIONAL_VALUE = frozenset({"mysql", "mysqldump", "mysqladmin", "mariadb", "mariadb-dump"})
+"""Of these the flag takes its value without a space, and alone asks for it."""
 
 NO_FLAGS: frozenset[str] = frozenset()
 

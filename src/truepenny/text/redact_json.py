@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, Protocol, cast
 
-from .packed import MIN_PACKED, holds_secret, looks_like_key
+from .packed import KEY_LENGTHS, MIN_PACKED, holds_secret, looks_like_key
 from .password_flag import MAX_WORDS, NO_FLAGS, flags_of
 from .rule import mask
 from .sensitive import (
@@ -76,6 +76,7 @@ class JsonRedaction:
         self._redact_text = redact_text
         self._dirty = dirty
         self._clean: set[str] = set()
+        self._not_packed: set[str] = set()  # of the clean ones, those with nothing inside
 
     def value(self, value: Any, kind: str = "") -> Any:
         """Return the redacted copy of a JSON value. `kind` is for items that do not say theirs."""
@@ -85,12 +86,13 @@ class JsonRedaction:
     def forget(self) -> None:
         """Forget which strings are clean: a secret may have become known since."""
         self._clean.clear()
+        self._not_packed.clear()
 
     def _look(self, value: Any) -> None:
         """Find out which of the strings in a value are clean."""
         clean = self._clean
         if len(clean) > MAX_CLEAN:
-            clean.clear()
+            self.forget()
         fresh = set[str]()
         rest: list[Any] = [value]
         while rest:
@@ -130,8 +132,8 @@ class JsonRedaction:
             return self._string(value, depth=depth, name=name)
         if depth > MAX_DEPTH and isinstance(value, (dict, list, tuple)):
             return self._mask("too-deep")
-        if isinstance(value, Mapping):
-            return self._object(cast("Mapping[str, Any]", value), kind=kind, depth=depth)
+        if isinstance(value, dict):
+            return self._object(cast("dict[str, Any]", value), kind=kind, depth=depth)
         if isinstance(value, (list, tuple)):
             return self._list(cast("list[Any]", value), kind=kind, depth=depth)
         return value
@@ -142,7 +144,8 @@ class JsonRedaction:
         inherited = own_kind.removesuffix("List") if own_kind.endswith("List") else ""
         holds_data = _is_secret_object(value, own_kind)
         named = _pair_name(value)
-        program = _program(value.get("command"))
+        command = value.get("command")
+        program = NO_FLAGS if command is None else _program(command)
         result: dict[str, Any] = {}
         for key, member in value.items():
             text_key = self._key(key, result)
@@ -157,8 +160,8 @@ class JsonRedaction:
             elif key == "args" and program and isinstance(member, list):
                 args = cast("list[Any]", member)
                 result[text_key] = self._list(args, kind="", depth=depth + 1, program=program)
-            elif own_kind == "ConfigMap" and key == "data" and isinstance(member, Mapping):
-                entries = cast("Mapping[str, Any]", member)
+            elif own_kind == "ConfigMap" and key == "data" and isinstance(member, dict):
+                entries = cast("dict[str, Any]", member)
                 result[text_key] = self._entries(entries, depth + 1)
             else:
                 result[text_key] = self._sensitive(key, member, kind, depth + 1)
@@ -194,8 +197,8 @@ class JsonRedaction:
             if is_secret(key, member):
                 return self._mask("key")
             return self._string(member, depth=depth, name=key)
-        if isinstance(member, Mapping):
-            members = cast("Mapping[str, Any]", member)
+        if isinstance(member, dict):
+            members = cast("dict[str, Any]", member)
             if opens_credentials(key) and depth <= MAX_DEPTH:
                 return self._credentials(key, members, depth)
             return self._walk(members, kind=kind, depth=depth)
@@ -237,8 +240,8 @@ class JsonRedaction:
         """Mask each value and keep the names."""
         if depth > MAX_DEPTH:
             return self._mask("too-deep")
-        if isinstance(value, Mapping):
-            entries = cast("Mapping[str, Any]", value)
+        if isinstance(value, dict):
+            entries = cast("dict[str, Any]", value)
             result: dict[str, Any] = {}
             for key, member in entries.items():
                 result[self._key(key, result)] = self._all(member, name, depth + 1)
@@ -287,11 +290,13 @@ class JsonRedaction:
                 if sum(self.counts.values()) == before:
                     return value
                 return json.dumps(clean, ensure_ascii=False, separators=(",", ":"))
-        if len(value) >= MIN_PACKED:
+        if len(value) >= MIN_PACKED and value not in self._not_packed:
             if looks_like_key(name, value):
                 return self._mask("random-key")
             if holds_secret(value, self._judge):
                 return self._mask("packed")
+            if len(value) not in KEY_LENGTHS and value in self._clean:
+                self._not_packed.add(value)
         return value if value in self._clean else self._plain(value)
 
     def _judge(self, text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .rule import MASK_PATTERN, mask
-from .sensitive import is_secret
+from .sensitive import is_reference, is_schema, is_secret
 
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]{1,60}-----")
 _PEM_LINE = re.compile(
@@ -24,6 +24,11 @@ _FLAG = re.compile(r"--?[A-Za-z]")
 _CLOSE = re.compile(r"[\"']?[ \t]*,?[ \t\r]*$")
 _BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t\r]*")
 _ONLY_MASK = re.compile(rf"[\s\"',]*{MASK_PATTERN.pattern}[\s\"',]*")
+
+
+MAX_HELD = 40
+"""Lines of a nested mapping that are held until it is clear whether it says where a secret is, or
+describes a field: the description of one in a CRD is seldom longer."""
 
 
 def indent_of(line: str) -> int:
@@ -58,10 +63,22 @@ class Continuation:
         self._masked = masked  # the one mask of a run has been written
         self._newline = newline  # swallowed with a run's last line, written when the run ends
         self._first = True
+        self._held: list[str] = []  # the first lines of a nested mapping, until they are judged
+        self._holding = kind == "nested"
+        self._members: dict[str, object] = {}
 
-    def close(self) -> str:
+    def close(self, counts: dict[str, int]) -> str:
         """Return what ends the run."""
-        return self._newline
+        return self._mask_held(counts) + self._newline
+
+    @property
+    def released(self) -> str:
+        """Lines that were held and are no secret after all: to be looked at as any others. What
+        is here once the mapping has ended says where a secret is, or what a field is for."""
+        if not self._held or not (is_reference(self._members) or is_schema(self._members)):
+            return ""
+        text, self._held = "".join(self._held), []
+        return text
 
     def take(self, line: str, counts: dict[str, int]) -> str | None:
         """Take one line, with its line break if it has one."""
@@ -86,9 +103,10 @@ class Continuation:
     def swallow(self, counts: dict[str, int]) -> str:
         """Return the mask for a line too long to be held, once per run."""
         self._first = False
+        held = self._mask_held(counts)
         if self.kind in ("value", "item"):
             self.done = True
-        return self._mask_once(counts)
+        return held + self._mask_once(counts)
 
     def _mask_once(self, counts: dict[str, int]) -> str:
         if self._masked:
@@ -130,7 +148,12 @@ class Continuation:
 
     def _nested(self, body: str, newline: str, counts: dict[str, int]) -> str | None:
         if not body.strip():
-            return None if self._first else body + newline
+            if self._first:
+                return None
+            if self._held and len(self._held) < MAX_HELD:
+                self._held.append(body + newline)
+                return ""
+            return self._mask_held(counts) + body + newline
         inside = indent_of(body) > self.indent or (
             # YAML lets the items of a list stand as deep as their key.
             indent_of(body) == self.indent and body.lstrip().startswith("- ")
@@ -139,7 +162,44 @@ class Continuation:
         if not inside or (self._first and member is None and not body.lstrip().startswith("- ")):
             return None
         self._first = False
-        found = member or _ITEM.fullmatch(body)
+        if self._holding:
+            self._held.append(body + newline)
+            if self._keeps(body, member):
+                return ""
+            return self._mask_held(counts)
+        return self._member(body, newline, counts)
+
+    def _keeps(self, body: str, member: re.Match[str] | None) -> bool:
+        """Hold a line that may be part of a reference or of a schema; False ends the holding."""
+        column = indent_of(body)
+        if len(self._held) == 1:
+            self._column = column
+        if column == self._column:
+            if member is None or body.lstrip().startswith("-"):
+                return False
+            key, _, value = body.partition(":")
+            plain = value.strip().strip("\"'")
+            self._members[key.strip().strip("\"'")] = plain
+            if is_schema(self._members):
+                self.done = True
+                return True
+            if not (is_reference({**self._members, "name": "x"}) or "description" in self._members):
+                return False
+        elif "description" not in self._members:
+            return False
+        return len(self._held) < MAX_HELD
+
+    def _mask_held(self, counts: dict[str, int]) -> str:
+        """Mask the lines held, and hold no more."""
+        held, self._held, self._holding = self._held, [], False
+        out: list[str] = []
+        for line in held:
+            body = line.rstrip("\n")
+            out.append(self._member(body, line[len(body) :], counts))
+        return "".join(out)
+
+    def _member(self, body: str, newline: str, counts: dict[str, int]) -> str:
+        found = _MEMBER.fullmatch(body) or _ITEM.fullmatch(body)
         if found is None or _BLOCK.fullmatch(found.group(2)):
             return body + newline
         return self._masked_value(found, counts) + newline

@@ -55,10 +55,22 @@ class RedactStream:
     def finish(self) -> str:
         """Return the rest; the stream may not be fed afterwards."""
         text = self._drain(final=True)
-        if self._open is not None:
-            text += self._open.close()
-            self._open = None
+        while self._open is not None:
+            out: list[str] = []
+            self._end(out)
+            text += "".join(out)
         return text
+
+    def _end(self, out: list[str]) -> None:
+        """End the open secret. Lines that it held and that are none are looked at once more, and
+        may open the next one."""
+        ended, self._open = self._open, None
+        if ended is None:
+            return
+        if released := ended.released:
+            self._lines(released, out)
+        else:
+            out.append(self._steady(ended.close(self.counts)))
 
     def _drain(self, *, final: bool) -> str:
         text = self._parts[0] if len(self._parts) == 1 else "".join(self._parts)
@@ -140,30 +152,28 @@ class RedactStream:
             end = text.find("\n", at) + 1 or len(text)
             replaced = self._open.take(text[at:end], self.counts)
             if replaced is None:
-                out.append(self._open.close())
-                self._open = None
-                break
+                self._end(out)
+                continue
             # Names before a masked value, and what follows the end of a key block, count as well.
             out.append(self._steady(replaced))
             at = end if self._open.taken is None else at + self._open.taken
             if self._open.done:
-                self._open = None
+                released, self._open = self._open.released, None
+                if released:
+                    self._lines(released, out)
         return at
 
     def _enter_giant(self, head: str, out: list[str]) -> None:
         self._giant = True
         self._giant_indent = indent_of(head)
         self._context = ""
-        if self._open is None:
-            return
-        if self._open.covers(head):
+        while self._open is not None and not self._open.covers(head):
+            self._end(out)
+        if self._open is not None:
             out.append(self._open.swallow(self.counts))
             self._swallow = _until("\n")
             if self._open.done:
                 self._open = None
-        else:
-            out.append(self._open.close())
-            self._open = None
 
     def _take_giant(self, text: str, at: int, out: list[str], *, final: bool) -> int:
         """Redact the next window of a giant line; return how much was taken, 0 to wait."""

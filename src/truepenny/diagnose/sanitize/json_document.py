@@ -27,6 +27,9 @@ GROWTH = 2
 would cost the square of its length."""
 
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
+_ESCAPES = ("\\u", "\\b", "\\f", "\\r", "\x7f")
+"""Without one of these, ASCII JSON has no character that could be a control."""
+
 _TOKEN = re.compile(r"[-+.0-9A-Za-z]")
 
 
@@ -215,7 +218,7 @@ class JsonStream:
         if self._steps is None:
             self._show(value, self._text[at:end], kind)
         elif self._each is not None:
-            self._emit(self._clean(value, kind), self._each, many=True)
+            self._emit(self._clean(value, kind, self._text[at:end]), self._each, many=True)
         else:
             self._retain(end - at)
             self._head.setdefault("items", []).append(self._clean(value, kind))
@@ -316,13 +319,14 @@ class JsonStream:
     def _emit(self, value: Any, steps: Sequence[Step], *, many: bool = False) -> None:
         self._out.extend(line_of(one) for one in select(value, steps, many=many))
 
-    def _clean(self, value: Any, kind: str) -> Any:
-        clean, _ = sanitized(value)
-        return self._walk.value(clean, unsaid_kind(clean, kind))
+    def _clean(self, value: Any, kind: str, text: str = "\x7f") -> Any:
+        if _strange(text):
+            value, _ = sanitized(value)
+        return self._walk.value(value, unsaid_kind(value, kind))
 
     def _show(self, value: Any, text: str, kind: str) -> None:
         before = sum(self._walk.counts.values())
-        clean, controls = sanitized(value)
+        clean, controls = sanitized(value) if _strange(text) else (value, 0)
         redacted = self._walk.value(clean, unsaid_kind(clean, kind))
         if not controls and not self._twice and sum(self._walk.counts.values()) == before:
             self._out.append(text)
@@ -334,6 +338,10 @@ class JsonStream:
             margin = " " * (len(last) - len(last.lstrip(" ")))
             written = written.replace("\n", f"\n{margin}")
         self._out.append(written)
+
+
+def _strange(text: str) -> bool:
+    return not text.isascii() or any(escape in text for escape in _ESCAPES)
 
 
 def _below_items(steps: Sequence[Step]) -> Sequence[Step] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import gzip
 import re
 
 from truepenny.text.rule import Rule, Span
@@ -30,6 +31,18 @@ def _encoded_pem(match: re.Match[str]) -> Span | None:
     return Span(match.start(), match.end()) if b"PRIVATE KEY" in text else None
 
 
+def _packed(match: re.Match[str]) -> Span | None:
+    """Compressed text, once or twice encoded, as Helm keeps a release: nobody can read it as it is,
+    and what is inside cannot be judged line by line."""
+    head = match.group()[:64].translate(_STANDARD)
+    data = base64.b64decode(head)
+    if data.startswith(b"H4sI"):
+        data = base64.b64decode(data[: len(data) // 4 * 4])
+    return Span(match.start(), match.end()) if data.startswith(b"\x1f\x8b\x08") else None
+
+
+_STANDARD = str.maketrans("-_", "+/")
+_EXAMPLE_RELEASE = gzip.compress(f'{{"name": "shop", "manifest": "{word(200)}"}}'.encode(), mtime=0)
 _EXAMPLE_BODY = word(64)
 _EXAMPLE_PEM = f"{_BEGIN}RSA PRIVATE KEY-----\n{_EXAMPLE_BODY}\n{_END}RSA PRIVATE KEY-----"
 _EXAMPLE_CERTIFICATE = f"{_BEGIN}CERTIFICATE-----\n{_EXAMPLE_BODY}\n{_END}CERTIFICATE-----"
@@ -56,6 +69,17 @@ RULES = (
         (base64.b64encode(_EXAMPLE_PEM.encode("ascii")).decode("ascii"),),
         (base64.b64encode(_EXAMPLE_CERTIFICATE.encode("ascii")).decode("ascii"),),
         locate=_encoded_pem,
+    ),
+    Rule(
+        "packed",
+        ("H4sIA", "SDRzSU"),
+        r"(?:H4sIA|SDRzSU)[A-Za-z0-9+/_-]{59,}={0,2}",
+        (
+            base64.b64encode(_EXAMPLE_RELEASE).decode("ascii"),
+            base64.b64encode(base64.b64encode(_EXAMPLE_RELEASE)).decode("ascii"),
+        ),
+        ("H4sIA is how gzip begins in base64", "SDRzSUFB"),
+        locate=_packed,
     ),
     Rule(
         "age-secret-key",

@@ -48,6 +48,13 @@ _PAIR = (
     r"|(?P<gap>[ \t]+|,[ \t]*(?=\\{0,4}[\"'])|(?=\n)|$))"
 )
 
+_LIST = re.compile(r"\[\s*(?P<q>\\{0,4}[\"'])")
+MAX_LIST = 1024
+"""Characters of a list of strings that are looked through for its end."""
+
+_GO_MAP = "map["
+"""How Go prints an object: what stands inside is no sentence."""
+
 _QUOTE = re.compile(r"[bruf]{0,2}(?P<q>\\{0,4}[\"'])")
 _IN_DOUBLE = re.compile(r'(?:\\.|[^"\\\n])*')
 _IN_SINGLE = re.compile(r"(?:\\.|[^'\\\n])*")
@@ -109,6 +116,9 @@ def _pair(match: re.Match[str]) -> Span | None:
 
 def _unquoted(match: re.Match[str], at: int, *, leads: bool) -> Span | None:
     key, sep, text = match.group("key"), match.group("sep"), match.string
+    listed = _LIST.match(text, at)
+    if listed:
+        return _listed(key, listed)
     if _PLACEHOLDER_HEAD.match(text, at) or _STRUCTURE.match(text, at):
         return None  # the members of a structure are looked at one by one
     scheme = _SCHEME.match(text, at)
@@ -135,6 +145,9 @@ def _unquoted(match: re.Match[str], at: int, *, leads: bool) -> Span | None:
         return Span(begin, begin + len(whole), "\n")
     value = first.group()
     prose = spaced or (colon and not match.group("kq"))
+    if prose and sep == ":" and before in " [":
+        lowest = max(_line_start(text, match.start()), match.start() - MAX_LEAD)
+        prose = _GO_MAP not in text[lowest : match.start()]
     if not is_secret(key, value, prose=prose):
         return None
     if value == key:
@@ -144,6 +157,19 @@ def _unquoted(match: re.Match[str], at: int, *, leads: bool) -> Span | None:
         whole_word = _WORD.match(text, begin)
         end = whole_word.end() if whole_word else end
     return Span(begin, end)
+
+
+def _listed(key: str, listed: re.Match[str]) -> Span | None:
+    """`"password": ["a", "b"]`: one mask for what is between the outer quotes."""
+    text, start, quote = listed.string, listed.end(), listed.group("q")
+    limit = min(len(text), start + MAX_LIST)
+    line = text.find("\n", start, limit)
+    limit = limit if line < 0 else line
+    close = re.compile(rf"{re.escape(quote)}\s*\]").search(text, start, limit)
+    end = close.start() if close else limit
+    parts = re.split(rf"{re.escape(quote)}\s*,\s*{re.escape(quote)}", text[start:end])
+    secret = any(is_secret(key, part) for part in parts)
+    return Span(start, end, f"{quote[-1]}]\n") if secret else None
 
 
 def _quoted_end(text: str, quote: re.Match[str]) -> int:
@@ -239,6 +265,10 @@ RULES = (
             "the password: hunter2 was wrong",
             ".dockerconfigjson: " + word(40),
             "npm: _authToken=" + word(20),
+            '{"password":["x"]}',
+            '"password": [ "a", "b c" ],',
+            "map[password:aHVudGVy user:Ym9i]",
+            "map[labels:map[a:b] token:abcdef]",
         ),
         (
             "token_count: 5",
@@ -279,6 +309,13 @@ RULES = (
             '"getting credentials: ", "credential_plugin"',
             "One pass: it reads the rest",
             '  "Secret": 31,',
+            '"secrets": [],',
+            '{"tokens": ["builder-token"], "imagePullSecrets": [{"name": "x"}]}',
+            "unexpected token:found [a b]",
+            "passwordSecret:\n  name: db\n  key: POSTGRES_PASSWORD\nnext: 1",
+            "auth:\n  credentials:\n    namespace: a\n    name: b\n",
+            "    password:\n      description: |-\n        The password.\n      type: string\n",
+            "  properties:\n    token:\n      type: object\n      properties:\n        a: b\n",
         ),
         folded=True,
         back=KEY_CHARS,

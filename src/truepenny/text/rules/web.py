@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 
+from truepenny.text.password_flag import OPTIONAL_VALUE, PASSWORD_FLAGS, flags_of
 from truepenny.text.rule import ALNUM, Rule, Span
 
 from .example import digest, word
@@ -29,6 +30,20 @@ def _basic(match: re.Match[str]) -> Span | None:
         return None
     good = ":" in text and text.isprintable()
     return Span(match.start("secret"), match.end("secret")) if good else None
+
+
+_PROGRAMS = "|".join(re.escape(name) for name in sorted(PASSWORD_FLAGS, key=len, reverse=True))
+
+
+def _password_flag(match: re.Match[str]) -> Span | None:
+    words = [match.group("program"), *re.findall(r"[\w.-]+", match.group("between"))]
+    secret = match.group("secret")
+    if match.group("flag") not in flags_of(words) or _PLACEHOLDER.fullmatch(secret):
+        return None
+    # The clients of MySQL take no word behind a bare flag: what stands there is a database.
+    if match.group("program") in OPTIONAL_VALUE and not any(map(str.isdigit, secret)):
+        return None
+    return Span(match.start("secret"), match.end("secret"))
 
 
 _JWT = (
@@ -117,6 +132,28 @@ RULES = (
         ("mysqldump -uroot -phunter2 shop", "sshpass -p hunter2 ssh host"),
         ("mysql -p -u root", "mysql -p$PASSWORD shop"),
         locate=_uri_password,
+    ),
+    Rule(
+        "password-flag",
+        tuple(sorted(PASSWORD_FLAGS)),
+        rf"(?<![\w.-])(?P<program>{_PROGRAMS})"
+        r"(?P<q>[\"']?)(?=[\s,])(?P<between>[^\n|;&]{0,500}?[\s\"'])(?P<flag>-[apwPAX])(?P=q)"
+        r"(?:[ \t]+|[ \t]*,[ \t]*)(?P<open>[\"']?)(?P<secret>[^\s\"'-][^\s\"']{2,255})",
+        (
+            "docker login -u bob -p hunter2 r.example",
+            "/usr/bin/redis-cli -h cache -a hunter2 ping",
+            'command: ["mysql", "-u", "root", "-p", "hunter2"]',
+            "ldapsearch -x -w 'hunter2'",
+        ),
+        (
+            "docker run -p 8080:80 web",
+            "psql -p 5432 shop",
+            "mkdir -p /var/lib/x",
+            "redis-cli -h cache -p 6379",
+            "docker login -p $TOKEN",
+            "mysql -h db -p shop",
+        ),
+        locate=_password_flag,
     ),
 )
 
