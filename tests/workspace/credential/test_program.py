@@ -277,3 +277,18 @@ async def test_a_running_program_shows_nothing_to_what_asked(base: Path, level: 
         ended = {"id": started.facts.detail["background"]["id"], "wait_ms": 20_000}
         await at.call("task_output", ended)
     assert seen.text.startswith("0\n"), seen.text
+
+
+async def test_an_abort_ends_the_program_too(base: Path) -> None:
+    os.mkfifo(base / "gate")
+    pid = 0
+    async with shipping(base, f"echo $$ > {base}/gate; exec sleep 300") as at:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(at.bash, "ship")
+            pid = int(await anyio.Path(base / "gate").read_text(encoding="utf-8"))
+            tasks.cancel_scope.cancel()
+        told = [{"running": True}]
+        while told[-1].get("running"):
+            told = _uses(await at.bash("true"))
+        assert told[-1]["refusal"] == "client_gone"
+    assert not Path(f"/proc/{pid}").exists()
