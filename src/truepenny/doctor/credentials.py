@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from truepenny.config.redaction import credential_values
 from truepenny.config.settings import Settings
-from truepenny.errors import ConfigurationError, TruepennyError
+from truepenny.errors import TruepennyError
 from truepenny.text.redact import Redactor
 
 from .check import Finding, Level, Surroundings, fail, ok, skip, warn
@@ -32,11 +32,7 @@ async def credentials(around: Surroundings) -> list[Finding]:
     settings = around.loaded.settings
     if not settings.credentials and not settings.programs:
         return skip("none are set")
-    try:
-        found = _values(settings, around)
-        return found + await _opened(settings, around)
-    except ConfigurationError as error:
-        return fail(f"{error.where}: {error.message}", error.remedy)
+    return _values(settings, around) + await _opened(settings, around)
 
 
 def _values(settings: Settings, around: Surroundings) -> list[Finding]:

@@ -53,6 +53,8 @@ async def tool_server(around: Surroundings) -> list[Finding]:
 
     loaded = around.loaded
     settings = Settings() if isinstance(loaded, TruepennyError) else loaded.settings
+    # What commands may ask of programs outside is looked at by `credentials`.
+    settings = settings.model_copy(update={"credentials": {}, "programs": {}})
     with probe_workspace(settings) as (root, state):
         async with open_workspace(root, state, around.env, settings, Redactor()) as opened:
             given = {"path": str(root / "probe")}
