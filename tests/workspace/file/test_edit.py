@@ -91,6 +91,7 @@ def test_an_exact_place_goes_before_those_that_look_the_same(tmp_path: Path) -> 
 def test_ambiguous_counts_and_names_lines(tmp_path: Path) -> None:
     result = run(tmp_path, b"a\nb\na\n", ("a", "x"))
     assert (result.outcome, result.facts.reason) == (Outcome.TARGET_FAILED, "ambiguous")
+    assert result.facts.completeness.reason == "it could not be done"  # not that nothing ran
     assert (result.facts.detail["places"], result.facts.detail["lines"]) == (2, [1, 3])
     assert run(tmp_path, b"aaa", ("aa", "x")).facts.detail["places"] == 2
     assert run(tmp_path, "“a” ‘a’ „a‟".encode(), ('"a"', "x")).facts.reason == "ambiguous"

@@ -9,7 +9,7 @@ from pathlib import Path
 from truepenny.errors import TruepennyError
 from truepenny.model.message import Text
 from truepenny.tool.outcome import Outcome
-from truepenny.tool.result import NEVER_RAN, Facts, Json, Result
+from truepenny.tool.result import NEVER_RAN, Completeness, Facts, Json, Result
 
 _WORDS = {
     errno.EACCES: "no_permission",
@@ -26,6 +26,13 @@ _WORDS = {
     errno.ENFILE: "no_resources",
     errno.ENOMEM: "no_resources",
 }
+
+
+_FAILED = Completeness("unknown", "it could not be done")
+"""Of a call that looked at files and came to nothing: what was not allowed or did not fit never
+began, this did."""
+
+_NOT_BEGUN = (Outcome.REFUSED, Outcome.INVALID_ARGUMENTS)
 
 
 class FileFault(TruepennyError):
@@ -51,9 +58,8 @@ class FileFault(TruepennyError):
 
     def result(self) -> Result:
         """Return it as the result of the call."""
-        facts = Facts(
-            completeness=NEVER_RAN, reason=self.reason, hint=self.hint, detail=self.detail
-        )
+        state = NEVER_RAN if self.outcome in _NOT_BEGUN else _FAILED
+        facts = Facts(completeness=state, reason=self.reason, hint=self.hint, detail=self.detail)
         return Result(self.outcome, (Text(self.message),), facts)
 
 
