@@ -113,6 +113,7 @@ async def test_the_cap_refuses_and_starts_nothing() -> None:
         )
         assert done.outcome is Outcome.REFUSED
         assert done.facts.reason == "too_many_runs"
+        assert "task_output lists them" in done.facts.hint
         assert not (here.root / "ran").exists()
 
 

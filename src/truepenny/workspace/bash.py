@@ -155,7 +155,7 @@ async def _start(
     try:
         run = workspace.runs.start(command, owner=owner(context), label=label)
     except TooManyRuns as error:
-        return refused("too_many_runs", error.message, f"task_output lists them; {error.remedy}")
+        return refused("too_many_runs", error.message, error.remedy)
     except CouldNotRun as error:
         facts = Facts(completeness=NEVER_RAN, reason="background", hint=error.remedy, command=label)
         return Result(Outcome.INTERNAL_ERROR, (Text(f"it did not run: {error.message}"),), facts)

@@ -152,7 +152,7 @@ class BackgroundRuns:
         if living >= self._limit:
             raise TooManyRuns(
                 f"{living} commands run in the background and no more than {self._limit} may",
-                remedy="Wait for one, stop one, or run this in the foreground.",
+                remedy="Wait for one or stop one (task_output lists them), or use the foreground.",
             )
         self._drop_oldest()
         redactor = command.redactor or Redactor()
