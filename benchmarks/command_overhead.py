@@ -48,8 +48,8 @@ MORE_MS = 15.0
 LEVELS: tuple[Choice, ...] = ("none", "landlock", "bwrap")
 NOBODY = 65534
 
-FOLDERS, FILES, LINES = 20, 25, 120
-"""A small project: 500 files of some 4 KB."""
+FOLDERS, FILES, LINES = 240, 5, 120
+"""A project as large as our own: 1200 files of some 4 KB in 240 folders."""
 
 WORK = "git status --short && grep -rn 'needle' --include='*.py' . | head -n 20"
 TRIVIAL = "true"

@@ -28,12 +28,18 @@ def peak_mib() -> float:
 def _ours(size: int) -> None:
     import anyio
 
-    from truepenny.execute.command import Command
+    from truepenny.execute.command import CaptureLimits, Command
     from truepenny.execute.process import run as run_process
     from truepenny.text.redact import Redactor
 
     argv = (sys.executable, "-c", WRITER, str(size))
-    command = Command(argv, env=dict(os.environ), redactor=Redactor())
+    command = Command(
+        argv,
+        env=dict(os.environ),
+        timeout=None,
+        limits=CaptureLimits(stop_after=None),  # By itself it would be stopped at 256 MiB.
+        redactor=Redactor(),
+    )
     done = anyio.run(run_process, command)
     if done.stdout.bytes.observed != size:
         sys.exit(f"observed {done.stdout.bytes.observed} of {size} bytes")
