@@ -256,7 +256,7 @@ class _Check:
                 f"{spelled} does not feed a pipe; select from its output with json_path",
                 (shlex.join(command.argv),),
             )
-        self._places(name, arguments, words)
+        self._places(name, arguments, words, shows_names=grammar.names)
         if program.family == "text" and self._context == "local":
             self._filter(command, arguments, piped=piped)
 
@@ -303,12 +303,14 @@ class _Check:
                 (self._with(command, shlex.split(hint)), hint) if hint else (),
             )
 
-    def _places(self, name: str, arguments: Arguments, words: Sequence[Word]) -> None:
-        files, grammar = _files(arguments), arguments.grammar
+    def _places(
+        self, name: str, arguments: Arguments, words: Sequence[Word], *, shows_names: bool
+    ) -> None:
+        files = _files(arguments)
         for word in words:
             match = find(word, file=word.text in files)
             # A list of names shows no content.
-            listed = grammar.names and match is not None and match.listable
+            listed = shows_names and match is not None and match.listable
             if match is not None and not listed:
                 raise _Refused(
                     Refusal(

@@ -19,8 +19,14 @@ Case = tuple[str, str]
 READERS = (
     *("cat {}", "head -5 {}", "tail -n 3 {}", "grep '' {}", "wc -c {}", "sort {}", "cut -c1- {}"),
     *("tac {}", "nl {}", "strings {}", "hexdump -C {}", "od -c {}", "diff {} /dev/null", "zcat {}"),
-    *("jq -R . {}", "yq . {}", "md5sum {}", "uniq {}", "zgrep x {}", "file -s {}", "lsof {}"),
-    *("cat /etc/hosts {}", "cat < {}", "date -r {}", "curl -s --cacert {} https://a", "test -s {}"),
+    *("jq -R . {}", "yq . {}", "md5sum {}", "uniq {}", "zgrep x {}", "file -s {}", "sar -f {}"),
+    *(
+        "cat /etc/hosts {}",
+        "cat < {}",
+        "date -r {}",
+        "curl -s --cacert {} https://a",
+        "tail -c 9 {}",
+    ),
 )
 SPELLINGS = (
     *("plain", "double", "single", "backslash", "dots", "slashes", "parent", "root", "last_glob"),
