@@ -96,5 +96,6 @@ def _make_stand_ins(folder: Path, programs: Mapping[str, tuple[str, ...]]) -> No
     folder.chmod(0o755)
     for name, words in programs.items():
         path = folder / check_component(name, "tool")
-        path.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
+        line = f'exec {shlex.join(words)} "$@"'
+        path.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
         path.chmod(0o755)
