@@ -348,3 +348,11 @@ async def test_the_cap_ends_what_is_inside(folder: Path) -> None:
         assert classify(done).outcome is Outcome.TRUNCATED
         assert done.duration < 10
         assert done.exit.signal in (None, signal.SIGTERM, signal.SIGKILL)
+
+
+async def test_one_that_is_ended_before_it_began_was_stopped_and_the_sandbox_did_not_fail() -> None:
+    code = "import os, signal\nsignal.signal(15, lambda *_: os._exit(143))\n"
+    never = StandIn(verdict=lambda code, _: NotStarted(Refused.SANDBOX, f"exit code {code}"))
+    done = await run(python(code + "signal.pause()", sandbox=never, timeout=0.5))
+    assert (done.failure, done.cause, done.exit) == (None, Cause.TIMEOUT, ExitFact())
+    assert classify(done).outcome is Outcome.INTERRUPTED
