@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -192,10 +193,22 @@ def test_a_mask_over_a_protected_mount_is_refused(folder: Path) -> None:
         plan_of(folder, masks=[folder.parent])
 
 
-def test_our_own_folders_inside_the_workspace_are_masked(folder: Path) -> None:
-    (folder / "own" / "config").mkdir(parents=True)
+@pytest.mark.parametrize("made", [True, False])
+def test_our_own_folders_are_never_inside_the_workspace(folder: Path, made: bool) -> None:
+    # Also where nothing is there yet: a command would write our settings before we read them.
+    if made:
+        (folder / "own" / "config").mkdir(parents=True)
     env = {"HOME": "/nonexistent", "TRUEPENNY_HOME": str(folder / "own")}
-    assert plan_of(folder, env=env).masks == (folder / "own" / "config",)
+    with pytest.raises(ConfigurationError, match="TRUEPENNY_HOME"):
+        plan_of(folder, env=env)
+
+
+def test_temporary_files_never_go_into_the_workspace(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(folder / "temporary"))
+    with pytest.raises(ConfigurationError, match="TMPDIR"):
+        plan_of(folder)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +243,8 @@ def test_a_folder_with_the_secrets_of_a_home_is_no_workspace(folder: Path, below
 
 
 def test_a_home_without_secrets_may_be_a_workspace(folder: Path) -> None:
-    assert plan_of_path(folder, {"HOME": str(folder)}).cwd == folder
+    env = {"HOME": str(folder), "TRUEPENNY_HOME": "/nonexistent"}
+    assert plan_of_path(folder, env).cwd == folder
 
 
 @pytest.mark.parametrize("role", ["config", "data", "state", "cache", "run"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -75,6 +76,13 @@ def _why_not(folder: Path, own: Iterable[Path], homes: Iterable[Path]) -> str:
     for path in own:
         if is_within(folder, path):
             return f"Truepenny keeps its own files in {path}"
+        # Hiding it would not do: what is above it could be moved away and made anew, and what is
+        # not there yet, such as our settings, could be written before we do.
+        if is_within(path, folder):
+            return f"it contains {path}, where Truepenny keeps its own files (see TRUEPENNY_HOME)"
+    temporary = Path(os.path.realpath(tempfile.gettempdir()))
+    if is_within(temporary, folder):
+        return f"it contains {temporary}, where temporary files go (see TMPDIR)"
     for path in code_folders():
         if is_within(folder, path):
             return f"Truepenny itself runs from {path}"
