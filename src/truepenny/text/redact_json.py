@@ -224,15 +224,19 @@ class JsonRedaction:
             shown = self._walk(spared, kind="", depth=depth)
             samples = {name: part for name, part in members.items() if name in _SAMPLES}
             return {**shown, **self._all(samples, "key", depth)}
-        surely = key_strength(key) >= Strength.NORMAL
+        surely = key == "auths" or key_strength(key) >= Strength.NORMAL
         result: dict[str, Any] = {}
         for name, member in members.items():
             text_key = self._key(name, result)
-            if isinstance(member, str) and not is_benign_member(name):
+            if isinstance(member, str) and (not is_benign_member(name) or looks_random(member)):
                 weak = not surely and not looks_random(member)
                 if not weak and is_secret("password", member):
                     result[text_key] = self._mask("key")
                     continue
+            if surely and isinstance(member, dict) and depth <= MAX_DEPTH:
+                inner = cast("dict[str, Any]", member)
+                result[text_key] = self._credentials(key, inner, depth + 1)
+                continue
             result[text_key] = self._sensitive(name, member, "", depth + 1)
         return result
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .rule import MASK_PATTERN, mask
-from .sensitive import is_reference, is_schema, is_secret
+from .sensitive import is_benign_member, is_reference, is_schema, is_secret, looks_random
 
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]{1,60}-----")
 _PEM_LINE = re.compile(
@@ -45,6 +45,11 @@ def key_column(lead: str) -> int:
     return found.end() if found else 0
 
 
+def _bare(text: str) -> str:
+    """Return a name or value without its quotes and what separates it."""
+    return text.strip(" \t,").strip("\"'").rstrip(":").strip("\"'")
+
+
 class Continuation:
     """An open secret and what becomes of the lines after it.
 
@@ -66,16 +71,21 @@ class Continuation:
         self._held: list[str] = []  # the first lines of a nested mapping, until they are judged
         self._holding = kind == "nested"
         self._members: dict[str, object] = {}
+        self._column = 0
+        self._scope: int | None = None  # the column of the member whose mapping is held
 
     def close(self, counts: dict[str, int]) -> str:
         """Return what ends the run."""
-        return self._mask_held(counts) + self._newline
+        held = self._mask_held(counts) if self._scope is None else self._inner(counts)
+        return held + self._newline
 
     @property
     def released(self) -> str:
         """Lines that were held and are no secret after all: to be looked at as any others. What
         is here once the mapping has ended says where a secret is, or what a field is for."""
-        if not self._held or not (is_reference(self._members) or is_schema(self._members)):
+        if not self._held or self._scope is not None:
+            return ""
+        if not (is_reference(self._members) or is_schema(self._members)):
             return ""
         text, self._held = "".join(self._held), []
         return text
@@ -154,20 +164,23 @@ class Continuation:
                 self._held.append(body + newline)
                 return ""
             return self._mask_held(counts) + body + newline
-        inside = indent_of(body) > self.indent or (
-            # YAML lets the items of a list stand as deep as their key.
-            indent_of(body) == self.indent and body.lstrip().startswith("- ")
-        )
+        column = indent_of(body)
+        # YAML lets the items of a list stand as deep as their key.
+        listed = body.lstrip().startswith("- ")
+        inside = column > self.indent or (column == self.indent and listed)
         member = _MEMBER.fullmatch(body)
-        if not inside or (self._first and member is None and not body.lstrip().startswith("- ")):
+        if not inside or (self._first and member is None and not listed):
             return None
         self._first = False
+        before = ""
+        if self._holding and self._scope is not None and column <= self._scope:
+            before = self._inner(counts)
         if self._holding:
             self._held.append(body + newline)
             if self._keeps(body, member):
-                return ""
-            return self._mask_held(counts)
-        return self._member(body, newline, counts)
+                return before
+            return before + self._mask_held(counts)
+        return before + self._member(body, newline, counts)
 
     def _keeps(self, body: str, member: re.Match[str] | None) -> bool:
         """Hold a line that may be part of a reference or of a schema; False ends the holding."""
@@ -178,9 +191,8 @@ class Continuation:
             if member is None or body.lstrip().startswith("-"):
                 return False
             key, _, value = body.partition(":")
-            plain = value.strip().strip("\"'")
-            self._members[key.strip().strip("\"'")] = plain
-            if is_schema(self._members):
+            self._members[_bare(key)] = _bare(value)
+            if self._scope is None and is_schema(self._members):
                 self.done = True
                 return True
             if not (is_reference({**self._members, "name": "x"}) or "description" in self._members):
@@ -188,6 +200,13 @@ class Continuation:
         elif "description" not in self._members:
             return False
         return len(self._held) < MAX_HELD
+
+    def _inner(self, counts: dict[str, int]) -> str:
+        """End the mapping of one member: where that is a reference its lines are no secret."""
+        if not is_reference(self._members):
+            return self._mask_held(counts)
+        text, self._held, self._holding = "".join(self._held), [], False
+        return text
 
     def _mask_held(self, counts: dict[str, int]) -> str:
         """Mask the lines held, and hold no more."""
@@ -199,9 +218,17 @@ class Continuation:
         return "".join(out)
 
     def _member(self, body: str, newline: str, counts: dict[str, int]) -> str:
-        found = _MEMBER.fullmatch(body) or _ITEM.fullmatch(body)
+        member = _MEMBER.fullmatch(body)
+        found = member or _ITEM.fullmatch(body)
+        if member is not None and not member.group(2).strip():
+            # What is nested below may be a reference of its own.
+            self._scope, self._holding, self._members = key_column(body), True, {}
         if found is None or _BLOCK.fullmatch(found.group(2)):
             return body + newline
+        if member is not None and is_benign_member(_bare(member.group(1).strip(" \t-"))):
+            value = _bare(member.group(2))
+            if not looks_random(value):
+                return body + newline
         return self._masked_value(found, counts) + newline
 
     def _single(self, body: str, newline: str, counts: dict[str, int]) -> str | None:
