@@ -164,3 +164,10 @@ def at_terminal(account: Account, words: tuple[str, ...], typed: bytes) -> bytes
         return shown
     finally:
         os.close(ours)
+
+
+def test_what_never_looks_into_a_folder_says_so(account: Account, root: Path) -> None:
+    done = account.run("run", "--workspace", str(root), "What is here?")
+    assert done.returncode == 0
+    assert "never into a folder: name another with --model" in done.stderr
+    assert "never into a folder" not in account.run("run", "Why is checkout failing?").stderr

@@ -76,6 +76,8 @@ def run(
     What is piped in is given to the model as context. Every run leaves a session
     (`truepenny session list`).
     """
+    from truepenny.model.wires.builtin import DEFAULT
+
     words = " ".join(prompt).strip()
     if not words:
         raise UsageError("a prompt is required", where="PROMPT", remedy=_example(demo))
@@ -87,6 +89,8 @@ def run(
         say(f"no model is configured: {chosen.name} answers by rules, without a language model")
     work = Work(workspace, autonomy)
     folder = work.root(bench) is not None
+    if folder and chosen.name == DEFAULT:
+        say(f"{DEFAULT} looks at clusters and never into a folder: name another with --model")
     with place(bench, cluster, demo or begun_at, faults, elsewhere=folder) as reached:
         if begun_at == "" and reached.scenario:
             raise ConfigurationError(
