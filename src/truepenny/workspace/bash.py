@@ -250,7 +250,7 @@ def _parameters(default: float, longest: float) -> dict[str, Any]:
             "output_policy": {
                 "type": "string",
                 "enum": [str(policy) for policy in Policy],
-                "description": "bounded (default): head and tail of 8 KiB; full: up to 15 KiB; "
+                "description": "bounded (default): head and tail of 8 KiB; full: up to 14 KiB; "
                 "summary: first, last and error-like lines; metadata-only: no output.",
             },
             "background": {
