@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -163,3 +166,34 @@ def _umask() -> int:
     found = os.umask(0)
     os.umask(found)
     return found
+
+
+def test_killed_outright_amidst_a_write_we_leave_no_temporary_file(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "from truepenny.system.atomic import publish\n"
+        "os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "publish(sys.argv[1], b'new')\n"
+    )
+    target = tmp_path / "file"
+    target.write_bytes(b"old")
+    done = subprocess.run([sys.executable, "-c", code, str(target)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert target.read_bytes() == b"old"
+    try:
+        os.close(os.open(tmp_path, os.O_TMPFILE | os.O_WRONLY))
+    except (AttributeError, OSError):
+        return  # Nothing can be written here before it has a name.
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_where_no_file_can_be_without_a_name_it_is_written_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EXDEV, "no link of that")
+
+    monkeypatch.setattr(os, "link", refused)
+    publish(tmp_path / "file", b"new")
+    assert (tmp_path / "file").read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["file"]

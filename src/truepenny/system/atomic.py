@@ -135,22 +135,50 @@ def _write(
     created: int | None,
     owner: os.stat_result | None,
 ) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     new = PRIVATE if mode is not None or created is None else created
+    if _write_unnamed(directory, name, data, mode, new, owner):
+        return
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(name, flags, new, dir_fd=directory)
     try:
-        if owner is not None and (owner.st_uid, owner.st_gid) != (os.geteuid(), os.getegid()):
-            # Before the mode: a change of owner clears the set-id bits.
-            with contextlib.suppress(PermissionError):
-                os.fchown(handle, owner.st_uid, owner.st_gid)
-        if mode is not None:
-            os.fchmod(handle, mode)
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(handle, rest) :]
-        os.fsync(handle)
+        _fill(handle, data, mode, owner)
     finally:
         os.close(handle)
+
+
+def _write_unnamed(
+    directory: int, name: str, data: bytes, mode: int | None, new: int, owner: os.stat_result | None
+) -> bool:
+    """Write a file that gets its name once it is whole, so that a kill amidst it leaves nothing;
+    False where the file system or the machine cannot do that."""
+    if not hasattr(os, "O_TMPFILE"):
+        return False
+    try:
+        handle = os.open(".", os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, new, dir_fd=directory)
+    except OSError:
+        return False  # Where the reason is another, opening by name meets it too, and says it.
+    try:
+        _fill(handle, data, mode, owner)
+        try:
+            os.link(f"/proc/self/fd/{handle}", name, dst_dir_fd=directory, follow_symlinks=True)
+        except OSError:
+            return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _fill(handle: int, data: bytes, mode: int | None, owner: os.stat_result | None) -> None:
+    if owner is not None and (owner.st_uid, owner.st_gid) != (os.geteuid(), os.getegid()):
+        # Before the mode: a change of owner clears the set-id bits.
+        with contextlib.suppress(PermissionError):
+            os.fchown(handle, owner.st_uid, owner.st_gid)
+    if mode is not None:
+        os.fchmod(handle, mode)
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(handle, rest) :]
+    os.fsync(handle)
 
 
 def sync_directory(directory: Path) -> str:
