@@ -12,6 +12,7 @@ NAMES = (
     "loop",
     "stream_parsing",
     "text_throughput",
+    "sanitized_list",
     "streamed_output",
     "command_overhead",
     "sandboxed_command",

@@ -51,15 +51,16 @@ OPTIONAL_VALUE = frozenset({"mysql", "mysqldump", "mysqladmin", "mariadb", "mari
 NO_FLAGS: frozenset[str] = frozenset()
 
 MAX_WORDS = 32
-"""Words of a command among which the program is looked for."""
+"""Words before a flag among which its program is looked for."""
 
 
 def flags_of(words: Sequence[str]) -> frozenset[str]:
     """Return the flags in a command line whose next word is a password."""
     known = NO_FLAGS
-    for word in words[:MAX_WORDS]:
+    # The last ones: a log puts its own words before a command.
+    for word in words[-MAX_WORDS:]:
         name = word.rpartition("/")[2]
         flags = PASSWORD_FLAGS.get(name)
-        if flags is not None and (name not in NEEDS_LOGIN or "login" in words[:MAX_WORDS]):
+        if flags is not None and (name not in NEEDS_LOGIN or "login" in words[-MAX_WORDS:]):
             known |= frozenset(flags)
     return known

@@ -36,14 +36,24 @@ _PROGRAMS = "|".join(re.escape(name) for name in sorted(PASSWORD_FLAGS, key=len,
 
 
 def _password_flag(match: re.Match[str]) -> Span | None:
-    words = [match.group("program"), *re.findall(r"[\w.-]+", match.group("between"))]
+    text, at = match.string, match.start()
+    begin = max(text.rfind("\n", 0, at) + 1, at - MAX_COMMAND)
+    # The command that the flag belongs to, not one before it on the line.
+    words = re.findall(r"[\w./-]+", re.split(r"[|;&]", text[begin:at])[-1])
     secret = match.group("secret")
     if match.group("flag") not in flags_of(words) or _PLACEHOLDER.fullmatch(secret):
         return None
     # The clients of MySQL take no word behind a bare flag: what stands there is a database.
-    if match.group("program") in OPTIONAL_VALUE and not any(map(str.isdigit, secret)):
+    optional = not OPTIONAL_VALUE.isdisjoint(word.rpartition("/")[2] for word in words)
+    if optional and not any(map(str.isdigit, secret)):
         return None
     return Span(match.start("secret"), match.end("secret"))
+
+
+_FLAGS = sorted({flag for flags in PASSWORD_FLAGS.values() for flag in flags})
+_AROUND = ((" ", " "), ('"', '"'), ("'", "'"))
+MAX_COMMAND = 500
+"""Characters before a flag in which its program is looked for."""
 
 
 _JWT = (
@@ -135,10 +145,9 @@ RULES = (
     ),
     Rule(
         "password-flag",
-        tuple(sorted(PASSWORD_FLAGS)),
-        rf"(?<![\w.-])(?P<program>{_PROGRAMS})"
-        r"(?P<q>[\"']?)(?=[\s,])(?P<between>[^\n|;&]{0,500}?[\s\"'])(?P<flag>-[apwPAX])(?P=q)"
-        r"(?:[ \t]+|[ \t]*,[ \t]*)(?P<open>[\"']?)(?P<secret>[^\s\"'-][^\s\"']{2,255})",
+        tuple(f"{lead}{flag}{end}" for flag in _FLAGS for lead, end in _AROUND),
+        r"[ \"'](?P<flag>-[A-Za-z])(?P<q>[\"']?)"
+        r"(?:[ \t]+|[ \t]*,[ \t]*)[\"']?(?P<secret>[^\s\"'-][^\s\"']{2,255})",
         (
             "docker login -u bob -p hunter2 r.example",
             "/usr/bin/redis-cli -h cache -a hunter2 ping",
