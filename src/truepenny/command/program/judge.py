@@ -11,16 +11,18 @@ from collections.abc import Callable, Mapping
 from truepenny.command.sensitive.metadata import metadata_host
 
 from .arguments import Arguments, Fault
+from .ps import judge as _ps
 
 Judge = Callable[[Arguments], None]
 
 _JQ_REACH = re.compile(
-    r"\$ENV|\$__prog|(?<![.\w\"'$@-])(?:env|import|include|modulemeta|get_search_list|input_line_number"
-    r"|getpath_env|debug_env)(?![\w\"'])(?!\s*:)"
+    r"\$\s*(?:ENV|__prog)\w*"
+    r"|(?<![.\w\"$@])(?:env|import|include|modulemeta|get_search_list)(?![\w\"])(?!\s*:)"
 )
-_JQ_OPERATOR_ENV = re.compile(r"\\\(\s*env\b|\{\s*env\s*\}")
+_PATH = re.compile(r"\.[A-Za-z_][\w-]*")
 _YQ_REACH = re.compile(
-    r"(?<![.\w-])(?:load\w*|strload|env|strenv|envsubst|eval|system|exec|filename_load)\s*(?=[(|)\s,\]}]|$)"
+    r"(?<![.\w])(?:load\w*|strload|env|strenv|envsubst|eval|system|exec|filename_load)"
+    r"\s*(?=[(|)\s,\]}]|$)"
 )
 _URL = re.compile(
     r"(?:(?:https?)://)?(?:[A-Za-z0-9][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.%]+\])(?::[0-9]{1,5})?"
@@ -29,28 +31,22 @@ _URL = re.compile(
 )
 _GUESSED = re.compile(r"(?:ftps?|dict|ldaps?|imaps?|smtps?|pop3s?)\.", re.IGNORECASE)
 _SECRETS_API = re.compile(r"/apis?/.*secrets?(?:/|\?|#|$)", re.IGNORECASE)
-_PS_COLUMNS = re.compile(r"[A-Za-z0-9_%,:= -]+")
-_PS_LONG = re.compile(
-    r"--(?:forest|no-headers?|headers?|deselect|cumulative|help|info|version"
-    r"|(?:pid|ppid|sort|user|User|group|Group|tty|sid|cols|columns|width|lines|rows|format)"
-    r"(?:=.+)?)"
-)
-_PS_BSD = re.compile(r"[aAcfghjklLmnNoOpqrsStTuUvVwxXZH]+")
-_PS_UNIX = re.compile(r"-[AacCdefFgGHjlLmMnNoOpPqsStTuUVwxyZ]+")
 _SUBSCRIPT = re.compile(r"\[")
 _CONVERSION = re.compile(r"%[-+ #0]*(?:[0-9]+|\*)?(?:\.(?:[0-9]+|\*))?n")
 
 
 def _jq(arguments: Arguments) -> None:
     for word in arguments.operands[:1]:
-        match = _JQ_REACH.search(word.text) or _JQ_OPERATOR_ENV.search(word.text)
+        match = _JQ_REACH.search(word.text)
         if match is not None:
             raise Fault("expression", match[0], f"{match[0]!r} reaches beyond the input")
 
 
 def _yq(arguments: Arguments) -> None:
+    """Two programs have this name; one of them hands its expression to jq."""
+    _jq(arguments)
     for word in arguments.operands[:1]:
-        match = _YQ_REACH.search(word.text)
+        match = _YQ_REACH.search(_PATH.sub(".key", word.text))
         if match is not None:
             raise Fault("expression", match[0], f"{match[0]!r} reaches beyond the input")
 
@@ -89,86 +85,6 @@ def _url(url: str) -> None:
         raise Fault("scheme", url, "patterns in addresses are not used")
     if _SECRETS_API.search(url):
         raise Fault("secret_values", url, "the values of Secrets are not read")
-
-
-def _ps(arguments: Arguments) -> None:
-    """Both dialects of ps; its `e` without a dash shows the environment of each process."""
-    columns = False
-    value = ""
-    for word in arguments.operands:
-        text = word.text
-        if not word.literal or not text:
-            raise Fault("expansion_in_flag", word.raw, "the arguments of ps are written out")
-        if columns or value:
-            shown = text[1:] if value.startswith("--sort") and text[:1] == "-" else text
-            if (
-                not _PS_COLUMNS.fullmatch(shown)
-                or shown.startswith("-")
-                or "environ" in text.lower()
-            ):
-                raise Fault("flag_value", text, "this is no list of columns, ids or names")
-            columns, value = False, ""
-        elif text.startswith("--"):
-            name, equals, _ = text.partition("=")
-            if not _PS_LONG.fullmatch(text) or "environ" in text.lower():
-                raise Fault("flag", text, f"{text} is not one of the flags that may be used")
-            value = name if not equals and name[2:] in _PS_TAKES else ""
-        elif text.startswith("-"):
-            columns, value = _ps_dashed(text)
-        elif text.isdecimal() or re.fullmatch(r"[0-9]+(?:,[0-9]+)+", text):
-            continue
-        else:
-            columns, value = _ps_bsd(text)
-    if columns or value:
-        raise Fault("flag_value", value, "a value is missing")
-
-
-_PS_TAKES = frozenset(
-    (
-        *("pid", "ppid", "sort", "user", "User", "group", "Group", "tty", "sid"),
-        *("cols", "columns", "width", "lines", "rows", "format"),
-    )
-)
-
-
-def _ps_dashed(text: str) -> tuple[bool, str]:
-    body = text[1:]
-    for at, letter in enumerate(body):
-        if letter in "oO":
-            rest = body[at + 1 :]
-            if rest and (not _PS_COLUMNS.fullmatch(rest) or "environ" in rest.lower()):
-                raise Fault("flag_value", rest, "this is no list of columns")
-            return not rest, ""
-        if letter in "pqCGUgstu":
-            rest = body[at + 1 :]
-            # `-aux` is read again as BSD flags where there is no user x, and `e` would count.
-            if rest and letter in "uUG" and "e" in rest:
-                raise Fault("flag", text, "write the user as a word of its own")
-            if not rest:
-                # `-u` and `-ef -u`: a user follows, unless the cluster is BSD-like (`-au`).
-                return False, f"-{letter}"
-            if letter in "pqCGg" or letter in "stU":
-                if not _PS_COLUMNS.fullmatch(rest):
-                    raise Fault("flag_value", rest, "this is no list of ids or names")
-                return False, ""
-    if not _PS_UNIX.fullmatch(text):
-        raise Fault("flag", text, f"{text} is not one of the flags that may be used")
-    return False, ""
-
-
-def _ps_bsd(text: str) -> tuple[bool, str]:
-    if "e" in text.partition("o")[0]:
-        raise Fault("flag", text, "e shows the environment of each process")
-    letters, option, rest = text.partition("o")
-    if not option:
-        letters, option, rest = text.partition("O")
-    if letters and not _PS_BSD.fullmatch(letters):
-        raise Fault("flag", text, f"{text} is not one of the flags that may be used")
-    if option and rest and (not _PS_COLUMNS.fullmatch(rest) or "environ" in rest.lower()):
-        raise Fault("flag_value", rest, "this is no list of columns")
-    if option:
-        return not rest, ""
-    return False, text[-1] if text and text[-1] in "kpqtU" else ""
 
 
 def _printf(arguments: Arguments) -> None:
