@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truepenny.diagnose.sanitize.document import MAX_VALUE
@@ -134,6 +134,7 @@ def test_a_path_takes_parts_of_what_is_left() -> None:
     assert _read(stream, text, 7) == "[REDACTED:secret-data]\nnull\nnull\n"
 
 
+@settings(max_examples=25)
 @given(st.integers(1, 200))
 def test_yaml_goes_document_by_document(step: int) -> None:
     texts = [yaml.safe_dump(value) for value in (*OBJECTS, LIST)]

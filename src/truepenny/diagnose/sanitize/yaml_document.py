@@ -38,12 +38,12 @@ class YamlStream:
         *whole, self._rest = (self._rest + text).split("\n")
         out: list[str] = []
         for line in whole:
-            if line == "---" or line.startswith("--- "):
+            if line.rstrip("\r") == "---" or line.startswith("--- "):
                 out.append(self._close())
                 if self._steps is None:
                     out.append("---\n")
                 line = line[4:]
-                if not line:
+                if not line.strip():
                     continue
             self._add(f"{line}\n")
         if len(self._rest) > MAX_VALUE:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from truepenny.text.rule import Rule
 
-from . import cloud, code_host, key_material, model_provider, pair, service, web
+from . import cloud, code_host, key_material, kubernetes, model_provider, pair, service, web
 
 RULES: tuple[Rule, ...] = (
     key_material.RULES
@@ -13,6 +13,7 @@ RULES: tuple[Rule, ...] = (
     + code_host.RULES
     + model_provider.RULES
     + service.RULES
+    + kubernetes.RULES
     + pair.RULES
 )
 """All rules. Where two find the same place, the earlier one names the mask."""
