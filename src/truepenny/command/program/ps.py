@@ -92,6 +92,9 @@ def _dashed(text: str, letters: set[str]) -> tuple[str, str]:
             if not rest:
                 return f"-{letter}", ""
             _value(f"-{letter}", rest)
+            if letter not in "oOp":
+                # A user that is not there makes ps read the cluster again (`-euT`).
+                letters.add("glued")
             return "", rest if letter not in "oO" else ""
     return "", ""
 
