@@ -8,8 +8,7 @@ would be (exactly one of the words of `SUCCESSES`), and its expected cells:
 - `depends:WORD`: it succeeds exactly where the result names WORD (kernel, version, control group);
 - `may:WORD`: it may succeed, by luck or by a setting of the kernel, where the result names WORD;
 - `refused`: the level does not run it at all with such settings;
-- `allowed`: the plan means it to work, and it does, which shows that the others could;
-- `always`: no level stops it, as `truepenny.sandbox.explain.ALWAYS` says.
+- `allowed`: the plan means it to work, and it does, which shows that the others could.
 
 `bwrap` and `landlock` are `stopped` unless written; a table `{root = ..., user = ...}` tells root
 that drops from an ordinary user. Where an attempt is stopped at the level `none` too, `control`
@@ -43,7 +42,7 @@ SUCCESSES = (
     "setgid",  # the same for the account's group
 )
 CONTROLS = ("bare", "root", "host")
-WORDS = ("stopped", "refused", "always", "allowed")
+WORDS = ("stopped", "refused", "allowed")
 PREFIXES = ("gap", "depends", "may")
 
 
@@ -78,7 +77,7 @@ class Attempt:
     def controls(self, account: str) -> str:
         """Return the run that shows it alive: `none` is the one at that level."""
         cell = self.cell("none", account)
-        alive = cell == "always" or cell.partition(":")[0] == "gap"
+        alive = cell.partition(":")[0] == "gap"
         return "none" if alive else self.control
 
 

@@ -8,7 +8,7 @@ from .attempt import ACCOUNTS, LEVELS, Attempt, families
 
 HEAD = "| attempt | " + " | ".join(LEVELS) + " |"
 RULE = "|---|" + "---|" * len(LEVELS)
-WORDS = {"refused": "not run", "always": "**always**", "allowed": "works"}
+WORDS = {"refused": "not run", "allowed": "works"}
 PREFIXES = {"gap": "**{}**", "depends": "depends: {}", "may": "may: {}"}
 
 

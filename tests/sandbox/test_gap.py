@@ -13,6 +13,7 @@ from truepenny.sandbox.plan import Account, Mode, Mount, Network, Plan, Profile,
 
 PLAN = Plan(Profile.COMMAND, (), Path("/"), Account("nobody", 65534, 65534, drop=False))
 SOCKET = Mount(Mode.READ, Path("/run/ours.sock"), "ours", source=Path("/run/ours.sock"))
+WRITABLE = Mount(Mode.WRITE, Path("/w"), "the workspace", source=Path("/w"))
 UNLIMITED = ResourceLimits(memory=None, processes=None, cpu=None)
 NEWEST = 7
 
@@ -56,6 +57,11 @@ def test_landlock_where_something_may_be_connected_to(plan: Plan) -> None:
     assert "abstract_sockets" in at(Level.LANDLOCK, plan=plan, landlock=5)
 
 
+@pytest.mark.parametrize("level", Level)
+def test_what_is_left_in_a_writable_folder_is_told_at_every_level(level: Level) -> None:
+    assert "left_behind" in at(level, plan=replace(PLAN, mounts=(WRITABLE,)))
+
+
 def test_no_walls_at_all() -> None:
     found = at(Level.NONE)
     assert {"files", "network", "processes", "system_calls", "socket_files"} <= set(found)
@@ -80,6 +86,7 @@ def situations(level: Level) -> list[Situation]:
         *(replace(PLAN, network=network) for network in Network),
         replace(PLAN, sockets=(SOCKET,)),
         replace(PLAN, limits=UNLIMITED),
+        replace(PLAN, mounts=(WRITABLE,)),
     ]
     versions = (5, 7) if level is Level.LANDLOCK else (None,)
     return [

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .level import Level, LimitLayout
-from .plan import Network, Plan
+from .plan import Mode, Network, Plan
 
 SCOPED = 6
 """The version of Landlock (Linux 6.12) from which signals and abstract sockets are held."""
@@ -57,6 +57,10 @@ def _unscoped(at: Situation) -> bool:
 def _connects(at: Situation) -> bool:
     """Whether Landlock's filter lets it connect to anything."""
     return _landlock(at) and (at.plan.network is Network.HOST or bool(at.plan.sockets))
+
+
+def _writes(at: Situation) -> bool:
+    return _bare(at) or any(mount.mode is Mode.WRITE for mount in at.plan.mounts)
 
 
 def _each(at: Situation) -> bool:
@@ -105,6 +109,12 @@ GAPS = (
         "protected_paths",
         "It can change paths that the plan keeps read-only inside a writable folder.",
         lambda at: _bare(at) or (_landlock(at) and at.unprotected),
+    ),
+    Gap(
+        "left_behind",
+        "It can leave programs, and repositories with settings of their own, in a folder that it "
+        "may write; they act when a person uses them there.",
+        _writes,
     ),
     Gap(
         "late_swap",
