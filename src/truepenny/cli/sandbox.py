@@ -63,8 +63,10 @@ def _explained(plan: Plan, containment: Containment) -> str:
 
 
 def _described(plan: Plan, containment: Containment) -> str:
+    from truepenny.sandbox.explain import rows
     from truepenny.sandbox.gap import meaning
 
+    shown = list(rows(plan, containment.level))
     found: dict[str, Any] = {
         "level": str(containment.level),
         "limits": str(containment.limits),
@@ -73,13 +75,15 @@ def _described(plan: Plan, containment: Containment) -> str:
         "gaps": {gap: meaning(gap) for gap in containment.gaps},
         "paths": [
             {
-                "path": str(mount.destination),
-                "mode": str(mount.mode),
-                "source": None if mount.source is None else str(mount.source),
-                "reason": mount.reason,
+                "path": row.path,
+                "mode": str(row.mount.mode),
+                "source": None if row.mount.source is None else str(row.mount.source),
+                "how": row.how,
+                "reason": row.why,
             }
-            for mount in (*plan.mounts, *plan.sockets)
+            for row in shown
+            if row.mount is not None
         ],
-        "hidden": [str(path) for path in plan.masks],
+        "hidden": [row.path for row in shown if row.mount is None],
     }
     return json_text(found)
