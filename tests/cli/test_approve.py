@@ -9,7 +9,10 @@ import pty
 import pytest
 
 from tests.tool.tools import tool
-from truepenny.cli.approve import LONGEST_VALUE, ask, shown
+from tests.workspace.world import world
+from truepenny.cli.approve import LONGEST_VALUE, ask, place_of, shown
+from truepenny.config.settings import SandboxSettings
+from truepenny.sandbox.plan import Profile
 from truepenny.tool.contract import ActionClass
 from truepenny.tool.decision import Decision, Verdict
 
@@ -48,12 +51,44 @@ def test_what_is_cut_is_said_and_the_end_is_shown() -> None:
 async def test_only_a_yes_is_a_yes(
     typed: bytes, allowed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert await answered(b"", typed, monkeypatch) is allowed
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("before", "after"), [(b"y\n", b"n\n"), (b"yes", b"\n")])
+async def test_what_was_typed_before_the_question_answers_nothing(
+    before: bytes, after: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not await answered(before, after, monkeypatch)
+
+
+async def answered(before: bytes, after: bytes, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Ask at a terminal where `before` was typed already and `after` answers the question."""
     ours, theirs = pty.openpty()
+
+    class Screen(io.StringIO):
+        def flush(self) -> None:
+            os.write(ours, after)
+
     try:
         with os.fdopen(os.dup(theirs), encoding="utf-8") as stdin:
             monkeypatch.setattr("sys.stdin", stdin)
-            os.write(ours, typed)
-            assert await ask(CALL, {"command": "ls"}, ASKED) is allowed
+            monkeypatch.setattr("sys.stderr", Screen())
+            os.write(ours, before)
+            return await ask(CALL, {"command": "ls"}, ASKED)
     finally:
         os.close(ours)
         os.close(theirs)
+
+
+@pytest.mark.anyio
+async def test_the_folder_is_named_with_what_holds_it_where_that_is_known() -> None:
+    async with world("none") as made:
+        workspace = made.workspace
+        assert place_of(workspace) == f"{workspace.root}, held by nothing"
+        workspace.sandbox_settings = SandboxSettings(level="auto")
+        assert place_of(workspace) == str(workspace.root)
+        workspace.sandbox(Profile.COMMAND)
+        assert place_of(workspace).startswith(f"{workspace.root}, held by ")
+        text = shown(CALL, {}, ASKED, io.StringIO(), place_of(workspace))
+        assert f"  in: {workspace.root}, held by " in text

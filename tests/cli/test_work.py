@@ -135,17 +135,20 @@ def test_nobody_there_means_no_command_of_an_agent_either(account: Account, root
 
 def test_a_person_at_the_terminal_is_asked_and_obeyed(account: Account, root: Path) -> None:
     words = ("tool", "call", "--workspace", str(root), "bash", '{"command": "touch x"}')
-    assert b"touch x" in at_terminal(account, words, b"n\n")
+    shown = at_terminal(account, words, b"n\n")
+    assert b"touch x" in shown
+    assert f"in: {root}".encode() in shown
     assert not (root / "x").exists()
     at_terminal(account, words, b"y\n")
     assert (root / "x").exists()
 
 
 def at_terminal(account: Account, words: tuple[str, ...], typed: bytes) -> bytes:
-    """Run a command whose terminal a person sits at; return what it showed."""
+    """Run a command whose terminal a person sits at, who answers when asked and has typed a yes
+    too early; return what it showed."""
     ours, theirs = pty.openpty()
     try:
-        os.write(ours, typed)
+        os.write(ours, b"y\n")
         process = subprocess.Popen(
             account.argv(words),
             cwd=account.home,
@@ -159,7 +162,10 @@ def at_terminal(account: Account, words: tuple[str, ...], typed: bytes) -> bytes
         # A terminal whose other end is closed answers with an error, not with nothing.
         with contextlib.suppress(OSError):
             while data := os.read(ours, 65536):
+                asked = b"[y/N]" in shown
                 shown += data
+                if b"[y/N]" in shown and not asked:
+                    os.write(ours, typed)
         process.wait(30)
         return shown
     finally:
@@ -171,3 +177,32 @@ def test_what_never_looks_into_a_folder_says_so(account: Account, root: Path) ->
     assert done.returncode == 0
     assert "never into a folder: name another with --model" in done.stderr
     assert "never into a folder" not in account.run("run", "Why is checkout failing?").stderr
+
+
+@pytest.mark.parametrize(
+    "settings",
+    ['account = "no-such-account"', 'read_paths = ["relative"]', 'read_paths = ["/"]'],
+)
+@pytest.mark.parametrize("tool", ["bash", "write"])
+def test_a_wrong_setting_is_one_before_anything_runs(
+    account: Account, root: Path, settings: str, tool: str
+) -> None:
+    account.configure(f"[sandbox]\n{settings}\n")
+    arguments = '{"command": "true"}' if tool == "bash" else '{"path": "a", "content": "b"}'
+    code, out, err = call(
+        account, "--workspace", str(root), "--autonomy", "full-auto", tool, arguments
+    )
+    assert (code, out) == (3, "")
+    assert f"sandbox.{settings.partition(' ')[0]}" in err
+
+
+def test_a_folder_that_must_stay_closed_runs_nothing(account: Account) -> None:
+    code, out, err = call(account, "--workspace", "/etc", "bash", '{"command": "true"}')
+    assert (code, out, "belongs to the system" in err) == (3, "", True)
+
+
+def test_a_path_that_is_not_there_is_said_once(account: Account, root: Path) -> None:
+    account.configure('[sandbox]\nread_paths = ["/no/such/data"]\n')
+    words = ("--workspace", str(root), "--autonomy", "full-auto", "bash", '{"command": "true"}')
+    code, _, err = call(account, *words)
+    assert (code, err.count("/no/such/data is not there")) == (0, 1)

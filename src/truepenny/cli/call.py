@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .approve import ask, somebody_is_there
+from .approve import approval, somebody_is_there
 from .failure import COULD_NOT_RUN, USAGE
 from .interruptible import run as run_interruptible
 from .outputs import outputs
@@ -43,10 +43,6 @@ async def _call(
     progress = Progress()
     human = somebody_is_there()
 
-    async def asking(tool: Tool, arguments: Mapping[str, Any], decision: Decision) -> bool:
-        progress.clear()
-        return await ask(tool, arguments, decision)
-
     progress.show(f"{name} …")
     with outputs(bench) as scratch:
         context = CallContext(
@@ -59,6 +55,12 @@ async def _call(
             progress=lambda line: progress.show(f"{name}: {line}"),
         )
         async with open_work(bench, work, background=False) as opened:
+            ask = approval(opened)
+
+            async def asking(tool: Tool, arguments: Mapping[str, Any], decision: Decision) -> bool:
+                progress.clear()
+                return await ask(tool, arguments, decision)
+
             done = await invoke(
                 name,
                 arguments,

@@ -13,7 +13,7 @@ import click
 from truepenny.errors import ConfigurationError, UsageError
 
 from . import complete
-from .approve import ask, somebody_is_there
+from .approve import approval, somebody_is_there
 from .assemble import assemble
 from .failure import COULD_NOT_RUN, Finished, say
 from .interruptible import ends
@@ -168,7 +168,7 @@ async def _run(
                 work.policy(bench, human=human),
                 max_turns=max_turns,
                 work=opened_work,
-                ask=ask if human else None,
+                ask=approval(opened_work) if human else None,
             )
             async with made as agent:
                 return await _shown(agent, opened, question, as_json)

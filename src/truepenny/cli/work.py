@@ -14,6 +14,7 @@ import click
 from truepenny.errors import ConfigurationError, UsageError
 from truepenny.system.scope import UserScope
 
+from .failure import say
 from .workbench import Workbench
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ async def open_work(
         settings = settings.model_copy(update={"workspace": foreground})
     state = state_of(bench, root)
     async with open_workspace(root, state, bench.env, settings, bench.redactor) as opened:
+        for notice in opened.notices:
+            say(notice)
         yield opened
 
 

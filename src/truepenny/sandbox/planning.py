@@ -23,6 +23,9 @@ from .hidden import homes, own_folders, secrets_of
 from .place import NotAPlace, is_within, lineage, open_place, reason
 from .plan import Account, Mode, Mount, Network, Plan, Profile, ResourceLimits
 
+READ_PATHS = "sandbox.read_paths"
+"""Where an error lies, and the reason of these mounts."""
+
 MOST_STEPS = 4096
 """Parts of a path with all the links in it; the kernel gives up after 40 links."""
 
@@ -111,10 +114,10 @@ def _read_paths(paths: Iterable[str], hidden: Sequence[Path], workspace: Path) -
         if why:
             raise ConfigurationError(
                 f"{text!r} cannot be shown to commands: {why}",
-                where="sandbox.read_paths",
+                where=READ_PATHS,
                 remedy="Name the one folder or file that commands need.",
             )
-        yield Mount(Mode.READ, path, "sandbox.read_paths", source)
+        yield Mount(Mode.READ, path, READ_PATHS, source)
 
 
 def _passed(path: Path) -> Iterator[Path]:

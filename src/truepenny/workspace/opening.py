@@ -3,6 +3,7 @@ programs outside, its tool server."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OpenWorkspace:
-    """An open workspace. `server` runs the file tools."""
+    """An open workspace. `server` runs the file tools. `notices` are sentences about settings that
+    a person should hear once."""
 
     workspace: Workspace
     server: ServerOnDemand
+    notices: tuple[str, ...] = ()
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -52,12 +55,15 @@ async def open_workspace(
     """Open it. Behind the context nothing of it runs any more.
 
     `root` is absolute and resolved; `state` is a folder of ours for this user and root, made if
-    need be. Raises ConfigurationError for an entry of `sandbox.allow_hosts` that is none and for
-    credentials or programs that cannot be used, CouldNotRun where a proxy cannot be opened.
+    need be. Raises ConfigurationError for a folder, a setting of `sandbox`, a credential or a
+    program that cannot be used, CouldNotRun where a proxy cannot be opened. What cannot be held
+    for another reason is told by each run.
     """
     from .server.on_demand import server_on_demand
 
-    made = workspace_of(root, ensure(state), env, settings)
+    made = workspace_of(root, state, env, settings)
+    notices = _checked(made)
+    ensure(state)
     async with AsyncExitStack() as stack:
         if settings.sandbox.network == "proxy":
             from truepenny.sandbox.account import account_for
@@ -71,7 +77,23 @@ async def open_workspace(
             made.outside = await stack.enter_async_context(_host_side(made, settings, redactor))
         await stack.enter_async_context(made.runs)
         server = await stack.enter_async_context(server_on_demand(made, redactor))
-        yield OpenWorkspace(made, server)
+        yield OpenWorkspace(made, server, notices)
+
+
+def _checked(workspace: Workspace) -> tuple[str, ...]:
+    """Make the plan once: a setting that cannot be followed ends everything before it begins."""
+    from truepenny.sandbox.plan import Profile
+    from truepenny.sandbox.planning import READ_PATHS
+
+    try:
+        plan = workspace.plan(Profile.COMMAND)
+    except CouldNotRun:
+        return ()  # The folder, not a setting: each run says so.
+    return tuple(
+        f"{READ_PATHS}: {mount.destination} is not there and is left out"
+        for mount in plan.mounts
+        if mount.reason == READ_PATHS and not os.path.lexists(str(mount.source))
+    )
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from truepenny.config.settings import SandboxSettings, WorkspaceSettings
-from truepenny.sandbox.plan import Mount, Profile
+from truepenny.sandbox.plan import Mount, Plan, Profile
 from truepenny.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ class Workspace:
     whatever runs leave (outputs, script runs). `env` is our own environment, from which the clean
     one of commands is made. `runs` is the registry of background commands of this session. `way`
     is the open way out where the network is `proxy`; without one such a run cannot be held.
-    `outside` is what commands may ask of programs outside, if the settings name any.
+    `outside` is what commands may ask of programs outside, if the settings name any. `found` is
+    the level that held the last run, None before one.
     """
 
     root: Path
@@ -37,6 +38,13 @@ class Workspace:
     runs: BackgroundRuns
     way: WayOut | None = None
     outside: HostSide | None = None
+    found: str | None = None
+
+    @property
+    def level(self) -> str | None:
+        """What holds a run, as far as it is known without a trial: `auto` is, after the first."""
+        named = self.sandbox_settings.level
+        return self.found if named == "auto" else named
 
     @property
     def script_runs(self) -> Path:
@@ -64,6 +72,19 @@ class Workspace:
         account = account_for(self.root, self.sandbox_settings.account)
         return clean_environment(self.env, self.root, account=account)
 
+    def plan(self, profile: Profile, mounts: Sequence[Mount] = ()) -> Plan:
+        """Return what one run may reach by folder and settings, without what was opened for it.
+
+        Raises ConfigurationError for a setting that cannot be followed, CouldNotRun where the
+        folder is not there.
+        """
+        from truepenny.sandbox.account import account_for
+        from truepenny.sandbox.planning import plan_for
+
+        settings = self.sandbox_settings
+        account = account_for(self.root, settings.account)
+        return plan_for(profile, self.root, account, settings, mounts=mounts)
+
     def sandbox(self, profile: Profile, mounts: Sequence[Mount] = ()) -> Sandbox:
         """Return the sandbox for one run, with further mounts after the plan's own.
 
@@ -71,17 +92,17 @@ class Workspace:
         on this machine can hold a process and the settings do not say `none`.
         """
         from truepenny.errors import CouldNotRun
-        from truepenny.sandbox.account import account_for
         from truepenny.sandbox.choice import open_sandbox
-        from truepenny.sandbox.planning import plan_for
 
         settings = self.sandbox_settings
-        account = account_for(self.root, settings.account)
-        plan = plan_for(profile, self.root, account, settings, mounts=mounts)
+        plan = self.plan(profile, mounts)
         if self.outside is not None and profile is Profile.COMMAND:
             plan = self.outside.into(plan)
-        if settings.network != "proxy":
-            return open_sandbox(plan, settings.level)
-        if self.way is None:
-            raise CouldNotRun("the way out through the proxy is not open", where="sandbox.network")
-        return self.way.through(open_sandbox(self.way.into(plan), settings.level))
+        if settings.network == "proxy":
+            if self.way is None:
+                message = "the way out through the proxy is not open"
+                raise CouldNotRun(message, where="sandbox.network")
+            plan = self.way.into(plan)
+        opened = open_sandbox(plan, settings.level)
+        self.found = str(opened.containment.level)
+        return opened if self.way is None else self.way.through(opened)
