@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "redact": ("redact:redact", "Copy a text without its secrets, as a filter."),
     "sandbox": ("sandbox:sandbox", "Show what a command could reach, and what holds it."),
     "session": ("session:session", "Look at past sessions: answers, calls, numbers."),
+    "command": ("command:command", "Try the rules that read-only command lines are held to."),
     "evaluate": ("evaluate:evaluate", "Score a model against incidents with known causes."),
     "conformance": (
         "conformance:conformance",
