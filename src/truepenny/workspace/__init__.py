@@ -27,21 +27,23 @@ def tools(workspace: Workspace, server: ServerOnDemand | None = None) -> tuple[T
     from .file.write import write_tool
     from .job_stop import job_stop_tool
     from .passage import with_passages
+    from .rights import with_rights
     from .run_script import run_script_tool
     from .server.on_demand import served
     from .task_output import task_output_tool
     from .verify.tool import verify_tool
 
     nothing = file_access(workspace.root, FileRoots((), (), (), ()))
-    files = (
+    makers = (
         (read_tool, True),
         (write_tool, False),
         (edit_tool, False),
         (grep_tool, True),
         (find_tool, False),
     )
-    made = ((make(nothing), make if reads_outputs else None) for make, reads_outputs in files)
+    made = ((make(nothing), make if reads_outputs else None) for make, reads_outputs in makers)
     processes = (bash_tool(workspace), run_script_tool(workspace), verify_tool(workspace))
+    processes = tuple(with_rights(tool, workspace) for tool in processes)
     if way := workspace.way:
         processes = tuple(with_passages(tool, way) for tool in processes)
     runs = (task_output_tool(workspace), job_stop_tool(workspace))
@@ -50,8 +52,9 @@ def tools(workspace: Workspace, server: ServerOnDemand | None = None) -> tuple[T
 
         processes = tuple(with_uses(with_telling(tool, host), host) for tool in processes)
         runs = tuple(with_uses(tool, host) for tool in runs)
+    files = (served(tool, server, outputs) if server else tool for tool, outputs in made)
     return (
-        *(served(tool, server, outputs) if server else tool for tool, outputs in made),
+        *(with_rights(tool, workspace) for tool in files),
         *processes,
         *runs,
     )

@@ -27,7 +27,8 @@ class Workspace:
     one of commands is made. `runs` is the registry of background commands of this session. `way`
     is the open way out where the network is `proxy`; without one such a run cannot be held.
     `outside` is what commands may ask of programs outside, if the settings name any. `found` is
-    the level that held the last run, None before one.
+    the level that held the last run, None before one. `barred` is the account that may not write
+    `root`, empty for none, None while that was not tried (`truepenny.workspace.rights`).
     """
 
     root: Path
@@ -39,6 +40,7 @@ class Workspace:
     way: WayOut | None = None
     outside: HostSide | None = None
     found: str | None = None
+    barred: str | None = None
 
     @property
     def level(self) -> str | None:
