@@ -187,6 +187,7 @@ async def test_memory_is_the_cause_where_the_kernel_says_so(code: int) -> None:
     done = await run(python(f"raise SystemExit({code})", sandbox=sandbox))
     # A program that succeeded all the same was not interrupted: one of its children was killed.
     assert done.cause is (Cause.MEMORY if code else None)
+    assert done.memory_kill
     assert done.exit.observed == code
 
 

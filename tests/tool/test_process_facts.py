@@ -117,6 +117,20 @@ def test_every_fact_that_matters_has_a_line() -> None:
     assert facts.detail["own"] == 1
 
 
+def test_a_kill_for_memory_within_a_run_that_went_on_is_a_note_and_no_end() -> None:
+    facts = process_facts(Execution(exit=ZERO, memory_kill=True), SUCCESS, View(0, 0, 0, 0))
+    assert facts.notes == ("the kernel ended a process of this run for memory",)
+    assert facts.detail["memory_kill"] is True
+    ended = Execution(cause=Cause.MEMORY, memory_kill=True)
+    assert remarks(ended) == ()  # Its completeness says so already.
+
+
+def test_a_sentence_is_said_once() -> None:
+    execution = Execution(exit=ZERO, remarks=("there is no bash here",))
+    facts = process_facts(execution, SUCCESS, View(0, 0, 0, 0), notes=("there is no bash here",))
+    assert facts.notes == ("there is no bash here",)
+
+
 def test_nothing_special_is_no_line() -> None:
     assert remarks(Execution(exit=ZERO)) == ()
 

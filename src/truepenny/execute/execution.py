@@ -57,6 +57,7 @@ class Execution:
     left behind still held an output pipe, or that reading was stopped: output may be incomplete.
     `leftovers` counts processes of its group that it left behind when it ended by itself; they
     were ended. `survivors` are processes of the run that not even a kill ended: normally none.
+    `memory_kill` says that the kernel ended a process of the run for memory, not always the last.
     `stdin_taken` counts the bytes of standard input that were passed on. `duration`
     is in seconds. `containment` is what was verified to hold it. `remarks` are sentences about how
     it was run or read that a reader of the result must see. `excused` are the indexes of stages
@@ -72,6 +73,7 @@ class Execution:
     drained: bool = True
     leftovers: int = 0
     survivors: tuple[int, ...] = ()
+    memory_kill: bool = False
     stdin_taken: int = 0
     containment: Containment = field(default_factory=Containment)
     offloaded: Offloaded | None = None

@@ -159,6 +159,7 @@ class Running:
             drained=not self._unread,
             leftovers=child.leftovers,
             survivors=survivors,
+            memory_kill=memory,
             stdin_taken=self._stdin_taken,
         )
         self._emit("stdout", out_text)

@@ -57,7 +57,8 @@ def process_facts(
     the remarks on the execution after them.
 
     `detail` gets, where there is something to tell: `streams` (bytes and lines of each), `drained`
-    false, `leftovers`, `survivors`, `bad_bytes`, `controls`; what the caller gives goes on top.
+    false, `leftovers`, `memory_kill` true, `survivors`, `bad_bytes`, `controls`; what the caller
+    gives goes on top.
     """
     out, err = execution.stdout, execution.stderr
     redactions = {
@@ -77,7 +78,7 @@ def process_facts(
         leg=_leg(execution, meaning),
         reason=meaning.reason,
         command=bound(command, Limits(bytes=COMMAND_BYTES)).text,
-        notes=(*notes, *remarks(execution)),
+        notes=tuple(dict.fromkeys((*notes, *remarks(execution)))),
         detail={**_detail(execution), **(detail or {})},
     )
 
@@ -88,6 +89,8 @@ def remarks(execution: Execution) -> tuple[str, ...]:
     if execution.leftovers:
         count = execution.leftovers
         said.append(f"{count} process{'es' * (count > 1)} left behind in the background: ended")
+    if execution.memory_kill and execution.cause is not Cause.MEMORY:
+        said.append("the kernel ended a process of this run for memory")
     if execution.survivors:
         numbers = ", ".join(map(str, execution.survivors))
         said.append(f"not even a kill ended these processes: {numbers}")
@@ -184,6 +187,8 @@ def _detail(execution: Execution) -> dict[str, Any]:
         detail["drained"] = False
     if execution.leftovers:
         detail["leftovers"] = execution.leftovers
+    if execution.memory_kill:
+        detail["memory_kill"] = True
     if execution.survivors:
         detail["survivors"] = list(execution.survivors)
     if bad := (*out.bad_bytes, *err.bad_bytes):
