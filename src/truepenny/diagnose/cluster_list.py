@@ -124,8 +124,8 @@ async def _probe(cluster: Cluster, context: CallContext) -> dict[str, Any]:
         return {"probe_status": "ok", "reachable": True, "server_version": version}
     if result.outcome is Outcome.SUCCESS:
         return {"probe_status": "failed", "probe_reason": "no_version", "reachable": None}
-    # Only a broken channel shows that it is not reachable. A missing kubectl shows nothing, nor does
-    # one that we stopped for time: whether it waited for the server or for itself nobody saw.
+    # Only a broken channel shows that it is not reachable. A missing kubectl shows nothing, nor
+    # does one that we stopped for time: whether it waited for the server nobody saw.
     reachable: bool | None = None
     if result.facts.reason in _ANSWERS:
         reachable = True
