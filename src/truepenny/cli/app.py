@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "models": ("models:models", "List the models that can be used, or probe them."),
     "tool": ("tool:tool", "List, describe and call any tool by hand."),
     "redact": ("redact:redact", "Copy a text without its secrets, as a filter."),
+    "host": ("host:host", "List the hosts that are reached over SSH, dial or forget one."),
     "sandbox": ("sandbox:sandbox", "Show what a command could reach, and what holds it."),
     "session": ("session:session", "Look at past sessions: answers, calls, numbers."),
     "command": ("command:command", "Try the rules that read-only command lines are held to."),

@@ -10,12 +10,16 @@ if TYPE_CHECKING:
     from truepenny.agent.agent import Agent
     from truepenny.agent.session import Session
     from truepenny.diagnose.cluster import Clusters
+    from truepenny.diagnose.host.host import Hosts
     from truepenny.model.request import Model
     from truepenny.tool.admission import Policy
     from truepenny.tool.invoke import Ask
     from truepenny.workspace.opening import OpenWorkspace
     from truepenny.workspace.workspace import Workspace
 
+
+MOST_HOSTS = 20
+"""Hosts that the prompt names; the tool `host_list` has all of them."""
 
 LONGEST_LINE = 300
 """Characters of a cluster's name or description: two sentences of a person."""
@@ -29,10 +33,12 @@ def assemble(
     policy: Policy,
     *,
     max_turns: int | None = None,
+    hosts: Hosts | None = None,
     work: OpenWorkspace | None = None,
     ask: Ask | None = None,
 ) -> Agent:
-    """Return an agent over the clusters and the workspace; the caller closes model and session.
+    """Return an agent over the clusters, hosts and the workspace; the caller closes model and
+    session. Where no host is bound, no tool for hosts takes room in the prompt.
 
     Without `ask` nobody is there: what needs approval is denied.
     """
@@ -43,9 +49,10 @@ def assemble(
     from truepenny.tool.autonomy import Autonomy
 
     settings = bench.settings
+    bound = hosts if hosts is not None and hosts.names else None
     return Agent(
         model=model,
-        registry=bench.registry(clusters, work.tools if work else ()),
+        registry=bench.registry(clusters, work.tools if work else (), bound),
         admission=Admission(policy),
         session=session,
         limits=Limits(
@@ -57,7 +64,7 @@ def assemble(
             effort=settings.model.effort,
         ),
         system_prompt=system_prompt(
-            environment=environment(clusters, work.workspace if work else None),
+            environment=environment(clusters, work.workspace if work else None, bound),
             read_only=policy.autonomy is Autonomy.READ_ONLY,
         ),
         clock=bench.clock,
@@ -67,7 +74,9 @@ def assemble(
     )
 
 
-def environment(clusters: Clusters, workspace: Workspace | None = None) -> str:
+def environment(
+    clusters: Clusters, workspace: Workspace | None = None, hosts: Hosts | None = None
+) -> str:
     """Return what the model is told about where it is.
 
     Names and descriptions come from files that others may write (a generated kubeconfig): each is
@@ -80,9 +89,22 @@ def environment(clusters: Clusters, workspace: Workspace | None = None) -> str:
         for cluster in clusters
     ]
     told = ["Clusters you can reach:", *lines] if lines else ["No cluster is bound."]
+    if hosts is not None:
+        told += ["Hosts you can reach with host_exec:", *_hosts(hosts)]
     if workspace is not None:
         told.append(f"Your workspace, the only folder that you can change: {_line(workspace.root)}")
     return "\n".join(told)
+
+
+def _hosts(hosts: Hosts) -> list[str]:
+    lines = [
+        f"- host {_line(host.name)}"
+        + (f": {_line(host.entry.description)}" if host.entry.description else "")
+        + (" (people depend on it)" if host.entry.production else "")
+        for host in hosts
+    ]
+    more = len(lines) - MOST_HOSTS
+    return lines if more <= 0 else [*lines[:MOST_HOSTS], f"- and {more} more: host_list"]
 
 
 def _line(text: object) -> str:

@@ -65,7 +65,7 @@ async def _call(
                 name,
                 arguments,
                 context,
-                bench.registry(reached.clusters, opened.tools if opened else ()),
+                bench.registry(reached.clusters, opened.tools if opened else (), reached.hosts),
                 Admission(work.policy(bench, human=human)),
                 asking if human else None,
             )

@@ -60,6 +60,12 @@ def _incidents() -> Iterable[str]:
     return [found.name for found in scenarios()]
 
 
+def _hosts() -> Iterable[str]:
+    from .workbench import Workbench
+
+    return Workbench().hosts().names
+
+
 def _models() -> Iterable[str]:
     from truepenny.model.catalog import available
 
@@ -96,6 +102,7 @@ case = completing(_cases)
 category = completing(_categories)
 cluster = completing(_clusters)
 evaluated = completing(_evals)
+host = completing(_hosts)
 incident = completing(_incidents)
 model = completing(_models)
 session = completing(_sessions)

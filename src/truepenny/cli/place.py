@@ -1,4 +1,4 @@
-"""Where a command works: the clusters that are configured, or the practice cluster."""
+"""Where a command works: the clusters and hosts that are configured, or the practice cluster."""
 
 from __future__ import annotations
 
@@ -17,15 +17,20 @@ from .workbench import Workbench
 
 if TYPE_CHECKING:
     from truepenny.diagnose.cluster import Clusters
+    from truepenny.diagnose.host.host import Hosts
 
 PRACTICE = "practice"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The clusters to work on. `scenario` is set for the practice cluster; `notice` says why."""
+    """What to work on. `scenario` is set for the practice cluster; `notice` says why.
+
+    No real host is reached from practice.
+    """
 
     clusters: Clusters
+    hosts: Hosts
     scenario: str = ""
     notice: str = ""
 
@@ -42,21 +47,21 @@ def place(
     """Open the place that the options name.
 
     The practice cluster is served while the context is open: when `demo` names an incident, or
-    when nothing at all is configured and the work is not `elsewhere`, in a folder. A kubeconfig
-    that is named and broken is never replaced by practice. Raises ConfigurationError for a cluster
-    that is not there.
+    when nothing at all is configured and the work is not `elsewhere`, in a folder or on a host. A
+    kubeconfig that is named and broken is never replaced by practice. Raises ConfigurationError for
+    a cluster that is not there.
     """
     if cluster and demo:
         raise UsageError("give either --cluster or --demo", where="--demo")
     if not demo:
-        clusters = bench.clusters()
+        clusters, hosts = bench.clusters(), bench.hosts()
         if cluster:
-            yield Place(clusters.only(cluster))
+            yield Place(clusters.only(cluster), hosts)
             return
         if clusters.names:
             if faults:
                 raise UsageError("is for the practice cluster; add --demo", where="--fault")
-            yield Place(clusters)
+            yield Place(clusters, hosts)
             return
         if named := bench.env.get("KUBECONFIG"):
             missing = not any(os.path.exists(part) for part in named.split(os.pathsep) if part)
@@ -65,8 +70,8 @@ def place(
                 where="KUBECONFIG",
                 remedy="Name a kubeconfig with a context, or unset it to use the practice cluster.",
             )
-        if elsewhere and not faults:
-            yield Place(clusters)
+        if (elsewhere or hosts.names) and not faults:
+            yield Place(clusters, hosts)
             return
     with practice(bench, demo, faults) as made:
         yield made
@@ -78,6 +83,7 @@ def practice(bench: Workbench, demo: str | None, faults: Sequence[str] = ()) -> 
     from truepenny.demo.cluster import PracticeCluster
     from truepenny.demo.world import DEFAULT, World
     from truepenny.diagnose.cluster import Clusters
+    from truepenny.diagnose.host.host import Hosts
 
     world = World.load(demo or DEFAULT)
     name = world.scenario.name
@@ -91,7 +97,7 @@ def practice(bench: Workbench, demo: str | None, faults: Sequence[str] = ()) -> 
             description="a simulator for practice, not a real cluster",
             path=bench.settings.kubectl.path,
         )
-        yield Place(clusters, name, notice)
+        yield Place(clusters, Hosts(), name, notice)
 
 
 def place_options(command: Callable[..., Any]) -> Callable[..., Any]:

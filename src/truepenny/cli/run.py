@@ -167,6 +167,7 @@ async def _run(
                 opened,
                 work.policy(bench, human=human),
                 max_turns=max_turns,
+                hosts=reached.hosts,
                 work=opened_work,
                 ask=approval(opened_work) if human else None,
             )

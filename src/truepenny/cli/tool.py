@@ -18,7 +18,7 @@ from .call import exit_code, show
 from .failure import Finished, say
 from .place import place, place_options
 from .terminal import json_text, table
-from .work import Work, every_tool, needs_folder, work_options
+from .work import Work, every_tool, needs_folder, needs_host, work_options
 from .workbench import Workbench
 
 CALL_EXAMPLE = """truepenny tool call --demo checkout-oom kubectl '{"args": ["get", "nodes"]}'"""
@@ -114,7 +114,8 @@ def call(
             where="--workspace",
             remedy=f"Name one: truepenny tool call --workspace . {name} …",
         )
-    with place(bench, cluster, demo, faults, elsewhere=folder) as reached:
+    elsewhere = folder or needs_host(bench, name)
+    with place(bench, cluster, demo, faults, elsewhere=elsewhere) as reached:
         if reached.notice:
             say(reached.notice)
         result = call_tool(bench, reached, name, given, work)

@@ -88,19 +88,28 @@ async def open_work(
 def every_tool(bench: Workbench) -> Registry:
     """Return all tools there are, to be described and not called: bound to nothing."""
     from truepenny.diagnose.cluster import Clusters
+    from truepenny.diagnose.host.host import Hosts
     from truepenny.workspace import tools
     from truepenny.workspace.opening import workspace_of
 
     nowhere = Path("/nonexistent")
     made = workspace_of(nowhere, nowhere, bench.env, bench.settings)
-    return bench.registry(Clusters(), tools(made))
+    return bench.registry(Clusters(), tools(made), Hosts())
 
 
 def needs_folder(bench: Workbench, name: str) -> bool:
     """Whether a tool is one of those that only a folder brings."""
     from truepenny.diagnose.cluster import Clusters
+    from truepenny.diagnose.host.host import Hosts
 
-    return bench.registry(Clusters()).get(name) is None
+    return bench.registry(Clusters(), hosts=Hosts()).get(name) is None
+
+
+def needs_host(bench: Workbench, name: str) -> bool:
+    """Whether a tool is one of those that work on hosts and on no cluster."""
+    from truepenny.diagnose.cluster import Clusters
+
+    return bench.registry(Clusters()).get(name) is None and not needs_folder(bench, name)
 
 
 def state_of(bench: Workbench, root: Path) -> Path:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import pwd
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -18,6 +17,7 @@ from truepenny.config.load import Loaded, load
 from truepenny.system.clock import Clock, SystemClock
 from truepenny.system.directories import Directories
 from truepenny.system.ids import Ids, RandomIds
+from truepenny.system.user import current_user
 
 from .failure import DEBUG, say
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from truepenny.agent.sessions import SessionStore
     from truepenny.config.settings import Settings
     from truepenny.diagnose.cluster import Clusters
+    from truepenny.diagnose.host.host import Hosts
     from truepenny.model.request import Model
     from truepenny.text.redact import Redactor
     from truepenny.tool.contract import Tool
@@ -59,10 +60,7 @@ class Workbench:
     @cached_property
     def user(self) -> str:
         """Who we are: the account this process runs as, which no setting can change."""
-        try:
-            return pwd.getpwuid(os.getuid()).pw_name
-        except KeyError:
-            return f"uid-{os.getuid()}"
+        return current_user()
 
     @cached_property
     def redactor(self) -> Redactor:
@@ -77,17 +75,27 @@ class Workbench:
 
         return Clusters.from_settings(self.settings, self.env, self.directories)
 
-    def registry(self, clusters: Clusters, more: Iterable[Tool] = ()) -> Registry:
-        """The tools over the given clusters, and `more`, which keep limits of their own: a script
-        in a workspace may take hours."""
-        from truepenny.diagnose import tools
+    def hosts(self) -> Hosts:
+        """The hosts that the settings bind."""
+        from truepenny.diagnose.host.host import Hosts
+
+        return Hosts.from_settings(self.settings, self.env, self.directories)
+
+    def registry(
+        self, clusters: Clusters, more: Iterable[Tool] = (), hosts: Hosts | None = None
+    ) -> Registry:
+        """The tools over the given clusters and hosts (None: no tool for hosts), and `more`, which
+        keep limits of their own: a script in a workspace may take hours."""
+        from truepenny.diagnose import host_tools, tools
         from truepenny.tool.registry import Registry
 
-        longest = self.settings.run.tool_timeout
+        longest, shown = self.settings.run.tool_timeout, self.settings.output.max_bytes
         readers = [
             replace(tool, timeout=min(tool.timeout, longest))
-            for tool in tools(clusters, max_bytes=self.settings.output.max_bytes)
+            for tool in tools(clusters, max_bytes=shown)
         ]
+        if hosts is not None:
+            readers += host_tools(hosts, max_bytes=shown, max_seconds=longest)
         return Registry([*readers, *more])
 
     def model(self, name: str | None) -> Model:

@@ -1,4 +1,4 @@
-"""Read-only tools over clusters, and the rules that explain what they show."""
+"""Read-only tools over clusters and hosts, and the rules that explain what they show."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from truepenny.tool.contract import Tool
 
     from .cluster import Clusters
+    from .host.host import Hosts
 
 
 def tools(clusters: Clusters, *, max_bytes: int | None = None) -> tuple[Tool, ...]:
@@ -22,3 +23,18 @@ def tools(clusters: Clusters, *, max_bytes: int | None = None) -> tuple[Tool, ..
 
     kubectl = kubectl_tool(clusters, default_bytes=max_bytes or DEFAULT_BYTES)
     return (cluster_list_tool(clusters), kubectl, triage_tool(clusters))
+
+
+def host_tools(
+    hosts: Hosts, *, max_bytes: int | None = None, max_seconds: float | None = None
+) -> tuple[Tool, ...]:
+    """Return the tools over the given hosts.
+
+    `max_seconds` is the most that a call may ask for; ending what it left on its host comes on top.
+    """
+    from .host.host_exec import DEFAULT_BYTES, MAX_SECONDS, host_exec_tool
+    from .host.host_list import host_list_tool
+
+    longest = min(max_seconds or MAX_SECONDS, MAX_SECONDS)
+    run = host_exec_tool(hosts, max_bytes=max_bytes or DEFAULT_BYTES, max_seconds=longest)
+    return (host_list_tool(hosts), run)

@@ -7,6 +7,7 @@ from .clusters import clusters, kubectl
 from .containment import account, bubblewrap, limits, network, sandbox
 from .credentials import credentials
 from .execution import ripgrep, shell, tool_server
+from .hosts import hosts
 from .machine import durability, locking, python, space, writable
 from .models import default_model, keys
 from .settings import redaction, settings
@@ -23,6 +24,7 @@ CHECKS: tuple[Check, ...] = (
     Check("keys", "configured providers", keys),
     Check("kubectl", "kubectl", kubectl),
     Check("clusters", "clusters", clusters),
+    Check("hosts", "hosts", hosts),
     Check("sandbox", "what can hold commands", sandbox),
     Check("bubblewrap", "bubblewrap", bubblewrap),
     Check("limits", "limits of a run", limits),

@@ -21,10 +21,10 @@ from .failure_memo import FailureMemo
 from .host import Host, Hosts, UnboundHost
 from .run import END_SECONDS, NO_BASH_THERE, STOP_AFTER_BYTES, HostRun, run_on_host
 
-DEFAULT_SECONDS, MAX_SECONDS = 30.0, 120.0
+MIN_SECONDS, DEFAULT_SECONDS, MAX_SECONDS = 1.0, 30.0, 120.0
 """For dialling and running together (diagnostics spec 2)."""
 
-OUTER_SECONDS = MAX_SECONDS + END_SECONDS + 10.0
+MARGIN_SECONDS = END_SECONDS + 10.0
 """The tool's outer limit leaves room to end a line on its host and to tell of it."""
 
 DEFAULT_BYTES = 32 * 1024
@@ -44,7 +44,9 @@ end of the line, is ended on the host. A failure to reach the host says at which
 authentication, network, host_key) and proves nothing about it."""
 
 
-def host_exec_tool(hosts: Hosts, *, max_bytes: int = DEFAULT_BYTES) -> Tool:
+def host_exec_tool(
+    hosts: Hosts, *, max_bytes: int = DEFAULT_BYTES, max_seconds: float = MAX_SECONDS
+) -> Tool:
     """Return the tool; `max_bytes` bounds what is shown of standard output.
 
     `Facts.source` holds host, address, user and, where there is one, the way. `Facts.detail` has
@@ -53,6 +55,8 @@ def host_exec_tool(hosts: Hosts, *, max_bytes: int = DEFAULT_BYTES) -> Tool:
     something had to be ended; of a host that was not reached what `DialFailed.result` tells.
     """
     memo = FailureMemo()
+    longest = max(max_seconds, MIN_SECONDS)
+    usual = min(DEFAULT_SECONDS, longest)
 
     async def run(arguments: Mapping[str, Any], context: CallContext) -> Result:
         line: str = arguments["command"]
@@ -71,7 +75,7 @@ def host_exec_tool(hosts: Hosts, *, max_bytes: int = DEFAULT_BYTES) -> Tool:
                 host,
                 line,
                 user=context.user,
-                seconds=arguments.get("timeout_seconds", DEFAULT_SECONDS),
+                seconds=arguments.get("timeout_seconds", usual),
                 limits=CaptureLimits(
                     Limits(bytes=max_bytes), Limits(bytes=ERROR_BYTES), STOP_AFTER_BYTES
                 ),
@@ -87,11 +91,11 @@ def host_exec_tool(hosts: Hosts, *, max_bytes: int = DEFAULT_BYTES) -> Tool:
     return Tool(
         name="host_exec",
         description=_DESCRIPTION,
-        parameters=_parameters(hosts),
+        parameters=_parameters(hosts, usual, longest),
         run=run,
         action_class=ActionClass.READ,
         plane=Plane.OBSERVE,
-        timeout=OUTER_SECONDS,
+        timeout=longest + MARGIN_SECONDS,
         judge=judge,
         example={"host": "web-1", "command": "df -h /"},
     )
@@ -139,7 +143,8 @@ def _result(done: HostRun, line: str, source: dict[str, str]) -> Result:
     facts = process_facts(
         execution, meaning, view, command=line, notes=_notes(done), detail=_detail(done)
     )
-    facts = replace(facts, source=source)
+    # No process of ours ran that limits or an account could hold.
+    facts = replace(facts, source=source, containment={})
     if meaning.reason == NO_BASH_THERE:
         facts = replace(facts, completeness=NEVER_RAN, exit=None, hint=_PLAINER)
         return Result(meaning.outcome, (Text("the host has no bash: the line did not run"),), facts)
@@ -200,7 +205,7 @@ def _detail(done: HostRun) -> dict[str, Any]:
     return detail
 
 
-def _parameters(hosts: Hosts) -> dict[str, Any]:
+def _parameters(hosts: Hosts, usual: float, longest: float) -> dict[str, Any]:
     few = ", ".join(hosts.names[:_SHOWN_NAMES])
     more = "; host_list names the others" if len(hosts.names) > _SHOWN_NAMES else ""
     return {
@@ -210,9 +215,9 @@ def _parameters(hosts: Hosts) -> dict[str, Any]:
             "command": {"type": "string", "minLength": 1, "description": "The line for bash."},
             "timeout_seconds": {
                 "type": "number",
-                "minimum": 1,
-                "maximum": MAX_SECONDS,
-                "description": f"For connecting and running, {DEFAULT_SECONDS:g} unless given.",
+                "minimum": MIN_SECONDS,
+                "maximum": longest,
+                "description": f"For connecting and running, {usual:g} unless given.",
             },
         },
         "required": ["host", "command"],
