@@ -37,8 +37,9 @@ FIRST_LOOK = 0.0005
 bubblewrap's namespace, which needs a millisecond, and every call waits for it; each pause is twice
 the one before."""
 
-BURY_SECONDS = 0.1
-"""How long orphans that are ending already are waited for; the kernel needs a few milliseconds."""
+BURY_SECONDS = 1.0
+"""How long orphans that are ending already are waited for: the kernel needs a few milliseconds,
+on a machine that is busy with much else some hundred."""
 
 GRACE_SECONDS = 2.0
 """How long a group has between the request to end and the kill."""

@@ -6,12 +6,13 @@ does not surely end in a pipeline or one plain command, there is no answer.
 
 from __future__ import annotations
 
-import functools
 import posixpath
 from typing import TYPE_CHECKING
 
+from truepenny.command.shell.grammar import parse
+
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node
 
 MOST_BYTES = 64 * 1024
 """Of a longer line nothing is read: it is a program, whose last line says little."""
@@ -38,7 +39,7 @@ def stages(line: str) -> tuple[tuple[str, ...], ...] | None:
     data = line.encode("utf-8", "surrogatepass")
     if len(data) > MOST_BYTES:
         return None
-    root = _parser().parse(data).root_node
+    root = parse(data).root_node
     if root.has_error:
         return None
     statements = [node for node in root.children if node.type not in ("comment", "\n", ";")]
@@ -97,11 +98,3 @@ def _plain(node: Node) -> str:
     if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
         return text[1:-1]
     return text
-
-
-@functools.cache
-def _parser() -> Parser:
-    import tree_sitter
-    import tree_sitter_bash
-
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))

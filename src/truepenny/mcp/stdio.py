@@ -33,11 +33,11 @@ async def stdio_transport(command: Command) -> AsyncGenerator[TransportStreams]:
     """
     from mcp.shared.message import SessionMessage
 
-    to_session, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    outgoing, from_session = anyio.create_memory_object_stream[SessionMessage](0)
     async with converse(command) as talk:
         if isinstance(talk, StartFailure):
             raise CouldNotRun(talk.message, where=command.argv[0])
+        to_session, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        outgoing, from_session = anyio.create_memory_object_stream[SessionMessage](0)
         async with anyio.create_task_group() as tasks:
 
             async def receive(talk: Conversation = talk) -> None:

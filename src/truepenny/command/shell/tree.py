@@ -8,13 +8,13 @@ error or a missing token ends it: None.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .ansi import decode
+from .grammar import parse
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node
 
 Token = tuple[str, ...]
 """`("w", value)`, `(">", descriptor, target)` by operator, or `("o", operator)`."""
@@ -46,8 +46,7 @@ class _Unreadable(Exception):
 def tokens(text: str) -> list[Token] | None:
     """Return the line as the grammar sees it, or None. Pure."""
     source = text.encode()
-    tree = _parser().parse(source)
-    root = tree.root_node
+    root = parse(source).root_node
     if root.has_error:
         return None
     found: list[Token] = []
@@ -56,15 +55,6 @@ def tokens(text: str) -> list[Token] | None:
     except (_Unreadable, UnicodeDecodeError):
         return None
     return found
-
-
-@lru_cache(maxsize=1)
-def _parser() -> Parser:
-    # Imported late: most commands of Truepenny read no shell line.
-    import tree_sitter
-    import tree_sitter_bash
-
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
 def _statement(source: bytes, node: Node, found: list[Token]) -> None:
