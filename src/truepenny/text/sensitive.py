@@ -92,6 +92,10 @@ _SOFT_CODE = re.compile(
 )
 _NAME_SHAPE = re.compile(r"[a-z0-9]{1,15}(?:[-.][a-z0-9]{1,15})+")
 _CAMEL_WORDS = re.compile(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)+")
+_DIRECTORY_KEYS = frozenset({"PWD", "OLDPWD"})
+_DIRECTORY = re.compile(r"/(?:[\w.@+~-]+/?)*+")
+"""What a shell keeps under these names; `PWD=` in a connection string is a password."""
+
 MAX_JUDGED = 512
 """Characters of a value that tell what it is; no placeholder or piece of code is longer."""
 
@@ -133,6 +137,8 @@ def is_secret(key: str, value: str, *, prose: bool = False) -> bool:
         return certain or looks_random(plain[:MAX_JUDGED])
     if _PLACEHOLDER.fullmatch(plain) or _CODE.fullmatch(plain):
         return False
+    if key in _DIRECTORY_KEYS and _DIRECTORY.fullmatch(plain):
+        return any(map(looks_random, plain.split("/")))
     if strength is Strength.STRONG:
         return True
     if _SOFT_CODE.fullmatch(plain) and not any(map(looks_random, plain.split("."))):
