@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import AsyncExitStack, ExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -55,6 +55,7 @@ from .scene import OTHER, PARENT_SECRET, Machine, Scene, machine_outside, scene,
 AT_ONCE = 4
 SECONDS = 20
 SHOWN = 1500
+MOST_LOOKS = 1000
 MOST_TRIES = 50
 """Of starts that are refused, for each round that is wanted."""
 
@@ -266,10 +267,7 @@ class Driver:
             case "victim":
                 return _harmed(here, what)
             case "left":
-                left = list(_running(here.nonce))
-                for pid in left:
-                    os.kill(pid, 9)
-                return bool(left)
+                return _ended(here.nonce)
             case "later":
                 await self._person(here, what)
                 return (here.folder / "outside" / "marker").exists()
@@ -339,12 +337,33 @@ def _harmed(here: Scene, how: str) -> bool:
     return how == "limited" and "Max core file size        77" in text
 
 
-def _running(mark: str) -> Iterator[int]:
+def _ended(mark: str) -> bool:
+    """Kill whatever has a mark in its command line, and return whether there was any.
+
+    One look is not enough: a process that forks as we look is in no list, and one that replaces
+    its program has no command line for a moment.
+    """
+    found = False
+    for _ in range(MOST_LOOKS):
+        again = False
+        for pid, words in _running():
+            if mark.encode() in words:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                found = True
+            again = again or mark.encode() in words or not words
+        if not again:
+            break
+    return found
+
+
+def _running() -> Iterator[tuple[int, bytes]]:
+    """Yield the processes that have a program, each with its command line."""
     for entry in os.listdir("/proc"):
         if entry.isdigit() and int(entry) != os.getpid():
             try:
-                if mark.encode() in Path("/proc", entry, "cmdline").read_bytes():
-                    yield int(entry)
+                os.stat(f"/proc/{entry}/exe")
+                yield int(entry), Path("/proc", entry, "cmdline").read_bytes()
             except OSError:
                 continue
 
