@@ -47,3 +47,10 @@ def test_what_cannot_be_tried_is_told(account: Account) -> None:
     assert account.run("conformance", "--tool", "native", "--server", "x").returncode == 2
     assert account.run("conformance", "--server", "'").returncode == 2
     assert account.run("conformance", "--case", "no-such").returncode == 3
+
+
+def test_cases_that_a_tool_should_pass_count_where_only_they_were_chosen(account: Account) -> None:
+    done = account.run("conformance", "--case", "environment-descriptors")
+    assert (done.returncode, "says nothing of conformance" in done.stderr) == (1, True)
+    done = account.run("conformance", "--case", "environment-descriptors", "--case", "exit-0")
+    assert (done.returncode, "says nothing" in done.stderr) == (0, False)

@@ -196,6 +196,12 @@ def test_a_wrong_setting_is_one_before_anything_runs(
     assert f"sandbox.{settings.partition(' ')[0]}" in err
 
 
+def test_a_wrong_setting_leaves_no_session(account: Account, root: Path) -> None:
+    account.configure('[sandbox]\naccount = "no-such-account"\n')
+    assert account.run("run", "--workspace", str(root), "What is here?").returncode == 3
+    assert json.loads(account.run("session", "list", "--json").stdout)["sessions"] == []
+
+
 def test_a_folder_that_must_stay_closed_runs_nothing(account: Account) -> None:
     code, out, err = call(account, "--workspace", "/etc", "bash", '{"command": "true"}')
     assert (code, out, "belongs to the system" in err) == (3, "", True)

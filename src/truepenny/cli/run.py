@@ -156,26 +156,30 @@ async def _run(
 ) -> int:
     about = {"origin": "cli", "scenario": reached.scenario}
     store = bench.sessions
-    opened = await (store.open(session_id) if session_id else store.create(about))
     try:
+        # The folder first: a setting that cannot be followed ends the run, and leaves no session.
         async with open_work(bench, work) as opened_work:
-            human = somebody_is_there() and not as_json
-            made = assemble(
-                bench,
-                model,
-                reached.clusters,
-                opened,
-                work.policy(bench, human=human),
-                max_turns=max_turns,
-                hosts=reached.hosts,
-                work=opened_work,
-                ask=approval(opened_work) if human else None,
-            )
-            async with made as agent:
-                return await _shown(agent, opened, question, as_json)
+            opened = await (store.open(session_id) if session_id else store.create(about))
+            try:
+                human = somebody_is_there() and not as_json
+                made = assemble(
+                    bench,
+                    model,
+                    reached.clusters,
+                    opened,
+                    work.policy(bench, human=human),
+                    max_turns=max_turns,
+                    hosts=reached.hosts,
+                    work=opened_work,
+                    ask=approval(opened_work) if human else None,
+                )
+                async with made as agent:
+                    return await _shown(agent, opened, question, as_json)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await opened.close()
     finally:
         with anyio.CancelScope(shield=True):
-            await opened.close()
             await model.close()
 
 

@@ -6,7 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -20,6 +20,9 @@ from .place import place, place_options
 from .terminal import json_text, table
 from .work import Work, every_tool, needs_folder, needs_host, work_options
 from .workbench import Workbench
+
+if TYPE_CHECKING:
+    from truepenny.tool.contract import Tool
 
 CALL_EXAMPLE = """truepenny tool call --demo checkout-oom kubectl '{"args": ["get", "nodes"]}'"""
 
@@ -102,9 +105,9 @@ def call(
             where="JSON",
             remedy=f"Write it like this: truepenny tool call kubectl {shlex.quote(words)}",
         )
-    given = _object(arguments)
     bench, work = Workbench(), Work(workspace, autonomy)
     registry = _registry()
+    given = _object(arguments, registry.get(name))
     if registry.get(name) is None:
         raise _unknown(name, registry)
     folder = needs_folder(bench, name)
@@ -123,18 +126,25 @@ def call(
     raise Finished(exit_code(result.outcome))
 
 
-def _object(text: str) -> Mapping[str, Any]:
+def _object(text: str, tool: Tool | None) -> Mapping[str, Any]:
     try:
         value = json.loads(text, parse_constant=_no_number, object_pairs_hook=_unambiguous)
     except (ValueError, RecursionError) as error:
         raise UsageError(
             f"is not JSON: {_fault(error)}",
             where="JSON",
-            remedy="""Quote it for the shell: '{"args": ["get", "pods"]}'""",
+            remedy=f"Quote it for the shell: {shlex.quote(_example(tool))}",
         ) from None
     if not isinstance(value, dict):
         raise UsageError(f"must be an object, not {type(value).__name__}", where="JSON")
     return cast("Mapping[str, Any]", value)
+
+
+def _example(tool: Tool | None) -> str:
+    """Return arguments of the tool that work; of a typical one where the name is unknown."""
+    if tool is None or not tool.example:
+        return '{"args": ["get", "pods"]}'
+    return json.dumps(dict(tool.example), ensure_ascii=False)
 
 
 def _no_number(name: str) -> Any:

@@ -41,6 +41,12 @@ class Report:
             return None
         return not self.broken
 
+    @property
+    def passed(self) -> bool | None:
+        """Whether every case that ran passed, of whatever level; None where none ran."""
+        ran = [trial for trial in self.trials if trial.verdict is not Verdict.NOT_RUN]
+        return all(trial.verdict is Verdict.PASSED for trial in ran) if ran else None
+
     def rows(self) -> list[tuple[str, ...]]:
         """Return a row a category and one for all, cells as in `HEADER`."""
         names = list(dict.fromkeys(trial.case.category for trial in self.trials))

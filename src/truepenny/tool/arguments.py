@@ -32,10 +32,20 @@ def problems(tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...]:
         place = "".join(
             f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path
         )
-        found.append(f"{place.lstrip('.') or 'arguments'}: {_short(error.message)}")
+        found.append(f"{place.lstrip('.') or 'arguments'}: {_short(_said(error))}")
         if len(found) == MAX_PROBLEMS:
             break
     return tuple(found)
+
+
+def _said(error: ValidationError) -> str:
+    """Return what is wrong; where a name is unknown, with those that are known."""
+    known = cast("Mapping[str, Any]", error.schema).get("properties", {})
+    if error.validator != "additionalProperties" or not known:
+        return error.message
+    unknown = [name for name in cast("Mapping[str, Any]", error.instance) if name not in known]
+    there = "there is no" if len(unknown) == 1 else "there are no"
+    return f"{there} {', '.join(map(repr, unknown))}; known: {', '.join(known)}"
 
 
 def _short(message: str) -> str:
