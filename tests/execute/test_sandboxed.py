@@ -314,6 +314,35 @@ async def test_what_holds_a_program_is_nothing_that_it_left_behind(folder: Path)
         assert {one.leftovers for one in done} == {0}
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("sleep 60 & echo x", 1),
+        ("sleep 60 >/dev/null 2>&1 & setsid -f sleep 60; false | true", 2),
+        ("set -efu; (sleep 60 &); exit 3", 1),
+        ("sleep 0.01 & wait", 0),
+        ("(exit 0) & sleep 0.05", 0),
+    ],
+)
+async def test_what_a_line_leaves_behind_is_counted_at_every_level(
+    folder: Path, text: str, count: int
+) -> None:
+    for level in levels(folder):
+        for _ in range(3):
+            assert (await line(text, folder, level)).leftovers == count, level
+
+
+async def test_what_nobody_could_count_is_not_none_left(folder: Path) -> None:
+    # Bubblewrap's namespace ends with the shell, and no trap of ours had its turn.
+    for level in levels(folder):
+        done = await line("sleep 60 & exec true", folder, level)
+        assert done.leftovers is None or done.leftovers == 1
+        assert level is Level.BWRAP or done.leftovers == 1
+        if level is Level.BWRAP:
+            for text in ("exec true", "trap : EXIT", "kill -9 $$"):
+                assert (await line(text, folder, level)).leftovers is None, text
+
+
 async def test_nothing_is_left_of_any_level(folder: Path) -> None:
     lines = (
         "sleep 60 >/dev/null 2>&1 & setsid sleep 60 >/dev/null 2>&1 & true",

@@ -163,3 +163,9 @@ def test_a_long_command_is_told_in_part() -> None:
     facts = process_facts(Execution(exit=ZERO), SUCCESS, View(0, 0, 0, 0), command="x" * 5000)
     assert len(facts.command) <= 1024
     assert "missing here" in facts.command
+
+
+def test_uncounted_processes_are_told_in_text_and_fact() -> None:
+    facts = process_facts(Execution(exit=ZERO, leftovers=None), SUCCESS, View(0, 0, 0, 0))
+    assert facts.detail["leftovers"] is None
+    assert any("uncounted" in note for note in facts.notes)

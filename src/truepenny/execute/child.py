@@ -49,7 +49,8 @@ class Child:
     """One started process with all that comes of it. `status` is empty until its end was seen.
 
     `by_us` says that the process itself lived when it was asked to end. `leftovers` counts the
-    processes that it left behind when it ended by itself.
+    processes that it left behind when it ended by itself; None where they end with its namespace
+    before anybody can look.
     """
 
     def __init__(self, started: Started) -> None:
@@ -66,7 +67,7 @@ class Child:
         self._reaped = False
         self.status = ExitFact()
         self.by_us = False
-        self.leftovers = 0
+        self.leftovers: int | None = 0
 
     async def ended(self) -> None:
         """Return once the process itself has ended, whoever still holds its pipes."""
@@ -94,7 +95,7 @@ class Child:
         left = self.living()
         self.by_us = self.by_us or lives
         if not self.by_us:
-            self.leftovers = max(self.leftovers, len(self._left_behind(left)))
+            self._count(left)
         everything = True
         if left or lives:
             await self._end(left, ticker)
@@ -117,13 +118,16 @@ class Child:
         found.pop(self._pid, None)
         return found
 
-    def _left_behind(self, left: Mapping[int, ProcessStat]) -> list[int]:
-        """Return what the program left. Bubblewrap ends a moment before the first process of its
-        namespace does, and that one is ours: it is waited for and not told of."""
+    def _count(self, left: Mapping[int, ProcessStat]) -> None:
+        """Count what the program left. Bubblewrap ends a moment before the first process of its
+        namespace does, and that one is ours: it is waited for and not told of. What is seen beside
+        it is what its end has not reached yet, so that nothing seen says nothing."""
         confinement = self._confinement
         if confinement is None or confinement.containment.level is not Level.BWRAP:
-            return list(left)
-        return [pid for pid in left if not is_namespace_init(pid)]
+            self.leftovers = max(self.leftovers or 0, len(left))
+            return
+        seen = sum(not is_namespace_init(pid) for pid in left)
+        self.leftovers = max(self.leftovers or 0, seen) or None
 
     async def _bury(self, ticker: Clock) -> None:
         """Wait for orphans that end by themselves and cannot be told any more: bubblewrap killed

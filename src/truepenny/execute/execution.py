@@ -55,8 +55,9 @@ class Execution:
     `exit` holds the observed code or signal; both None when nobody could observe them. `cause` is
     set when something other than the process ended it. `drained` False means that a process it
     left behind still held an output pipe, or that reading was stopped: output may be incomplete.
-    `leftovers` counts processes of its group that it left behind when it ended by itself; they
-    were ended. `survivors` are processes of the run that not even a kill ended: normally none.
+    `leftovers` counts processes that it left behind when it ended by itself; they were ended. None:
+    nobody could count them, since bubblewrap's namespace ends with the program and takes with it
+    whatever is there. `survivors` are processes that not even a kill ended: normally none.
     `memory_kill` says that the kernel ended a process of the run for memory, not always the last.
     `stdin_taken` counts the bytes of standard input that were passed on. `duration`
     is in seconds. `containment` is what was verified to hold it. `remarks` are sentences about how
@@ -71,7 +72,7 @@ class Execution:
     stderr: Captured = field(default_factory=Captured)
     duration: float = 0.0
     drained: bool = True
-    leftovers: int = 0
+    leftovers: int | None = 0
     survivors: tuple[int, ...] = ()
     memory_kill: bool = False
     stdin_taken: int = 0

@@ -5,6 +5,9 @@ the line. Where it has a pipe, a startup file of ours is read first, from memory
 sets an exit trap that reports `PIPESTATUS` through a descriptor of its own, and removes itself
 from the environment. A line that replaces its shell, is killed, or sets an exit trap of its own
 reports nothing, and one that does not end in that pipeline is not counted: unknown is `None`.
+
+In bubblewrap's namespace each line has that trap, and it counts the processes that are there as
+well: with the shell ends the namespace and whatever the line left in it, before we could look.
 """
 
 from __future__ import annotations
@@ -47,8 +50,24 @@ _FUNCTION = re.compile(r"BASH_FUNC_.*(?:%%|\(\))")
 _REPORT = """\
 unset BASH_ENV
 exec {script}<&-
-trap '{{ builtin printf "%s " {token} "$?" "${{PIPESTATUS[@]}}" >&{report}; }} >/dev/null 2>&1' EXIT
+trap '{{ builtin printf "%s " {token} "$?" "${{PIPESTATUS[@]}}" >&{report}
+{count}}} >/dev/null 2>&1' EXIT
 """
+
+_COUNT = """\
+builtin set +efu
+builtin set -- /proc/[0-9]*
+for REPLY; do
+  IFS= builtin read -r OPTARG <"$REPLY/stat" && case ${{OPTARG##*")"}} in
+    " "[XZ]" "*) ;;
+    *) builtin printf . >&{report} ;;
+  esac
+done
+"""
+# A point for each process that is not dead yet. A subshell would be one more.
+
+_OURS = 2
+"""Of those: the shell itself, and the first process of bubblewrap's namespace."""
 
 _REPORT_BYTES = 4096
 """Room for what comes back: the statuses of a thousand stages."""
@@ -99,20 +118,23 @@ async def run_line(
     if command.argv[0] != SHELL:
         execution = await run(command, on_output=on_output, clock=clock)
         return replace(execution, remarks=(*execution.remarks, NO_BASH))
-    if "|" not in line or not hasattr(os, "memfd_create"):
+    alone = command.sandbox is not None and command.sandbox.containment.level is Level.BWRAP
+    if not ("|" in line or alone) or not hasattr(os, "memfd_create"):
         # Nothing to report, or nothing to hand the startup file over in. Without an exit trap
         # bash may replace itself by the program, whose signal we then see.
         return await run(command, on_output=on_output, clock=clock)
     try:
-        report = _Report()
+        report = _Report(counts=alone)
     except OSError:
         # Out of descriptors: the statuses stay unknown.
         return await run(command, on_output=on_output, clock=clock)
     try:
         execution = await run(report.told(command), on_output=on_output, clock=clock)
-        statuses = report.statuses()
+        statuses, left = report.read()
     finally:
         report.close()
+    if left is not None:
+        execution = replace(execution, leftovers=max(execution.leftovers or 0, left))
     return with_stages(line, execution, statuses)
 
 
@@ -123,7 +145,7 @@ class _Report:
     waits for a reader nor takes memory; what it wrote there is no report.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, counts: bool) -> None:
         self._token = secrets.token_hex(8)
         self._script = os.memfd_create("truepenny-line")
         try:
@@ -133,7 +155,10 @@ class _Report:
         except BaseException:
             os.close(self._script)
             raise
-        text = _REPORT.format(script=self._script, report=self._back, token=self._token)
+        count = _COUNT.format(report=self._back) if counts else ""
+        text = _REPORT.format(
+            script=self._script, report=self._back, token=self._token, count=count
+        )
         os.write(self._script, text.encode("ascii"))
         os.lseek(self._script, 0, os.SEEK_SET)
 
@@ -155,15 +180,19 @@ class _Report:
         argv = ("env", f"BASH_ENV={startup}", *command.argv)
         return replace(command, argv=argv, descriptors=passed)
 
-    def statuses(self) -> tuple[int, ...] | None:
-        """Return the exit status, then those of the stages; None unless that is all there is."""
+    def read(self) -> tuple[tuple[int, ...] | None, int | None]:
+        """Return the exit status and then those of the stages, and how many processes were left;
+        None for what was not told, or not told alone."""
         words = os.pread(self._back, _REPORT_BYTES, 0).rstrip(b"\0").split()
         if not words or words[0] != self._token.encode():
-            return None
+            return None, None
+        points = words.pop() if not words[-1].strip(b".") else b""
         try:
-            return tuple(map(int, words[1:]))
+            statuses = tuple(map(int, words[1:]))
         except ValueError:
-            return None
+            return None, None
+        # Without the shell itself it was no count.
+        return statuses, len(points) - _OURS if len(points) >= _OURS else None
 
 
 def with_stages(line: str, execution: Execution, statuses: tuple[int, ...] | None) -> Execution:

@@ -57,8 +57,8 @@ def process_facts(
     the remarks on the execution after them.
 
     `detail` gets, where there is something to tell: `streams` (bytes and lines of each), `drained`
-    false, `leftovers`, `memory_kill` true, `survivors`, `bad_bytes`, `controls`; what the caller
-    gives goes on top.
+    false, `leftovers` (None: uncounted), `memory_kill` true, `survivors`, `bad_bytes`, `controls`;
+    what the caller gives goes on top.
     """
     out, err = execution.stdout, execution.stderr
     redactions = {
@@ -86,7 +86,9 @@ def process_facts(
 def remarks(execution: Execution) -> tuple[str, ...]:
     """Return what a reader of the output must know, one sentence each."""
     said: list[str] = []
-    if execution.leftovers:
+    if execution.leftovers is None:
+        said.append("whatever it may have left behind ended with it, uncounted")
+    elif execution.leftovers:
         count = execution.leftovers
         said.append(f"{count} process{'es' * (count > 1)} left behind in the background: ended")
     if execution.memory_kill and execution.cause is not Cause.MEMORY:
@@ -185,7 +187,7 @@ def _detail(execution: Execution) -> dict[str, Any]:
         }
     if not execution.drained:
         detail["drained"] = False
-    if execution.leftovers:
+    if execution.leftovers != 0:
         detail["leftovers"] = execution.leftovers
     if execution.memory_kill:
         detail["memory_kill"] = True
