@@ -64,7 +64,7 @@ def test_every_fact_that_matters_is_in_the_text(fact: str) -> None:
 
 def test_nothing_is_said_that_is_not_known() -> None:
     quiet = text(Result(Outcome.SUCCESS, (Text("x"),)))
-    assert quiet == "[outcome success | 0.00 s | complete]\n\nx"
+    assert quiet == "[outcome success | sandbox none | 0.00 s | complete]\n\nx"
     unknown = Result(Outcome.INTERRUPTED, facts=Facts(exit=ExitFact()))
     assert "exit unknown" in text(unknown)
     never = Result(Outcome.SUCCESS, facts=Facts(completeness=Completeness("unknown")))

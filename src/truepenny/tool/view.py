@@ -12,7 +12,7 @@ from typing import Any
 
 from truepenny.model.message import Image, Text
 
-from .result import Completeness, Facts, Result
+from .result import NEVER_RAN, Completeness, Facts, Result
 
 NO_OUTPUT = "(no output)"
 _BREAKS = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
@@ -38,7 +38,7 @@ def _header(result: Result, call_id: str) -> Iterator[str]:
         first.append(f"reason {facts.reason}")
     if facts.exit:
         first.extend(_exit(facts))
-    if facts.exit or facts.sandbox != "none":
+    if facts.sandbox != "none" or facts.completeness != NEVER_RAN:
         first.append(_contained(facts))
     first.append(f"{facts.duration:.2f} s")
     first.append(facts.completeness.state)
