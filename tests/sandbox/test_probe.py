@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from truepenny.sandbox.confinement import Confinement
 from truepenny.sandbox.level import Containment, Level
 from truepenny.sandbox.plan import Account
 from truepenny.sandbox.sandbox import Sandbox
+from truepenny.system.descendants import adopt_orphans, children
 
 
 @pytest.fixture
@@ -125,3 +128,16 @@ def test_a_switch_of_the_machine_is_named(
         monkeypatch.setattr(probe, switch, tmp_path / switch)
     (tmp_path / name).write_text(f"{value}\n", encoding="ascii")
     assert word in probe._remedy("bwrap: whatever")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans are handed over on Linux alone")
+def test_a_trial_leaves_no_child_behind(account: Account) -> None:
+    # Bubblewrap's first process ends after what we started, and comes to us where we take orphans.
+    assert adopt_orphans()
+    before = set(children(os.getpid()))
+    words = ("sh", "-c", "sleep 0.01 & exec setsid true", "true")
+    for _ in range(10):
+        assert probe.try_start(Standing(account, *words)) is None
+        probe.working_bwrap.cache_clear()
+        probe.working_bwrap(account)
+        assert set(children(os.getpid())) <= before

@@ -18,6 +18,7 @@ import anyio.to_thread
 from truepenny.sandbox.level import Level
 from truepenny.system.clock import Clock, SystemClock
 from truepenny.system.descendants import (
+    BURY_SECONDS,
     Descendants,
     adopt_orphans,
     hold_start,
@@ -36,10 +37,6 @@ FIRST_LOOK = 0.0005
 """Seconds between the first two looks at what is ending. Most often that is the first process of
 bubblewrap's namespace, which needs a millisecond, and every call waits for it; each pause is twice
 the one before."""
-
-BURY_SECONDS = 1.0
-"""How long orphans that are ending already are waited for: the kernel needs a few milliseconds,
-on a machine that is busy with much else some hundred."""
 
 GRACE_SECONDS = 2.0
 """How long a group has between the request to end and the kill."""

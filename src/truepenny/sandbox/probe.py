@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from truepenny.errors import TruepennyError
+from truepenny.system.descendants import RUN_VARIABLE, bury, new_cookie
 
 from .baseline import baseline_mounts
 from .bwrap.program import BwrapProgram, installed
@@ -126,17 +127,23 @@ def try_start(sandbox: Sandbox) -> Failed | None:
 def _start(confinement: Confinement) -> subprocess.CompletedProcess[bytes]:
     if confinement.before_start is not None:
         confinement.before_start()
-    return subprocess.run(
-        confinement.argv(("/bin/true",)),
-        env=dict(confinement.environment({"PATH": "/usr/bin:/bin"})),
+    argv, cookie = confinement.argv(("/bin/true",)), new_cookie()
+    with subprocess.Popen(
+        argv,
+        env={**confinement.environment({"PATH": "/usr/bin:/bin"}), RUN_VARIABLE: cookie},
         cwd=confinement.cwd,
         pass_fds=confinement.descriptors,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        timeout=SECONDS,
-        check=False,
-    )
+    ) as process:
+        try:
+            _, said = process.communicate(timeout=SECONDS)
+        except BaseException:
+            process.kill()
+            raise
+    bury(process.pid, cookie)
+    return subprocess.CompletedProcess(argv, process.returncode, stderr=said)
 
 
 def _remedy(why: str) -> str:

@@ -38,6 +38,10 @@ EXEC_LOOKS, EXEC_SECONDS = 20, 0.0005
 """Looks at an environment that reads empty, and the pause between them: a process that becomes
 another program has none until that is loaded, a millisecond or so. Few processes have none."""
 
+BURY_SECONDS = 1.0
+"""How long orphans that are ending already are waited for: the kernel needs a few milliseconds,
+on a machine that is busy with much else some hundred."""
+
 _PR_SET_CHILD_SUBREAPER = 36
 _PROC = Path("/proc")
 
@@ -161,6 +165,19 @@ class Descendants:
             # Empty, or amidst becoming another program: then it is not there for a moment.
             time.sleep(EXEC_SECONDS)
         return False
+
+
+def bury(leader: int, cookie: str, seconds: float = BURY_SECONDS) -> None:
+    """Wait, blocking, until what a child of ours left is dead, and reap what of it came to us.
+
+    For a start whose remains end by themselves, as bubblewrap's namespace does; the child has been
+    reaped. Ends after `seconds` whatever lives then.
+    """
+    if not _adopting.get(os.getpid()):
+        return  # Its orphans go to the first process, which reaps them.
+    left, deadline = Descendants(leader, cookie), time.monotonic() + seconds
+    while (left.living() or left.dying) and time.monotonic() < deadline:
+        time.sleep(EXEC_SECONDS)
 
 
 def _environment(stat: ProcessStat) -> bytes:
