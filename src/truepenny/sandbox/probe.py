@@ -136,6 +136,7 @@ def _start(confinement: Confinement) -> subprocess.CompletedProcess[bytes]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
+        start_new_session=True,
     ) as process:
         try:
             _, said = process.communicate(timeout=SECONDS)
