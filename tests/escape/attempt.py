@@ -35,7 +35,7 @@ SUCCESSES = (
     "reached",  # a listener of that kind got this run's own number
     "changed",  # a file of the scene has other content, mode or owner, or is gone
     "created",  # a file is there that nobody but the attempt makes
-    "victim",  # a process outside is `gone`, `niced`, `limited` or `bound`
+    "victim",  # a process outside is `gone`, `niced`, `limited`, `bound` or `offered`
     "left",  # a process is alive after the run
     "later",  # a person's command, run afterwards, starts what the attempt planted
     "setuid",  # a program in the workspace gives others the account's rights

@@ -333,6 +333,9 @@ def _harmed(here: Scene, how: str) -> bool:
         return os.getpriority(os.PRIO_PROCESS, pid) != 0
     if how == "bound":
         return os.sched_getaffinity(pid) != os.sched_getaffinity(0)
+    if how == "offered":
+        # One of its own: where memory runs out, the kernel takes it.
+        return Path(f"/proc/{pid}/oom_score_adj").read_text(encoding="ascii").strip() == "1000"
     text = Path(f"/proc/{pid}/limits").read_text(encoding="ascii")
     return how == "limited" and "Max core file size        77" in text
 
