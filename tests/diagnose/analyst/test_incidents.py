@@ -39,6 +39,8 @@ FAST = (
 INCIDENTS = [
     pytest.param(each.name, marks=() if each.name in FAST else pytest.mark.slow)
     for each in scenarios()
+    # The hard ones are scored, not promised: `truepenny evaluate` tells which it fails.
+    if "hard" not in each.tags
 ]
 MOST_CALLS = 40
 
