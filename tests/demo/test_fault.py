@@ -29,6 +29,7 @@ PODS = "/api/v1/namespaces/shop/pods"
         ("garbage:discovery", {"path": "discovery"}),
         ("hang:/apis", {"path": "/apis"}),
         ("refuse", {"action": "refuse"}),
+        ("flap:list", {"action": "flap", "verb": "list"}),
     ],
 )
 def test_faults_read(written: str, expected: dict[str, object]) -> None:
@@ -199,3 +200,19 @@ def test_an_occupied_port_is_a_clear_error() -> None:
         with pytest.raises(CouldNotRun) as caught, PracticeCluster(_world(), port=port):
             pass
     assert str(port) in caught.value.message
+
+
+def test_a_flapping_server_takes_turns_by_the_number_of_the_request() -> None:
+    plan = FaultPlan([Fault.parse("flap:list")])
+    seen = [
+        [(fault.action, fault.status) for fault in plan.choose(PODS, "list", "pods")]
+        for _ in range(5)
+    ]
+    assert seen == [[("cut", 0)], [("status", 503)], [], [("cut", 0)], [("status", 503)]]
+    assert plan.choose("/apis", "", "") == ()
+
+
+def test_a_flapping_server_comes_to_rest_after_a_count() -> None:
+    plan = FaultPlan([Fault.parse("flap:x3")])
+    struck = [len(plan.choose(PODS, "list", "pods")) for _ in range(7)]
+    assert struck == [1, 1, 0, 1, 0, 0, 0]

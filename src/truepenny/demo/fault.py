@@ -12,6 +12,8 @@ A fault is written `ACTION[:PART]...`, the parts in any order after the action:
     garbage:list                answer bytes that are no JSON
     hang:/apis                  accept, and never answer
     refuse                      nothing listens at the address
+    flap:list                   cut the first answer, 503 for the second, be well for the third,
+                                and so on by the number of the request
 
 A part that names a target is a verb (`get`, `list`, `watch`, `create`), a resource (`pods`,
 `pods/log`), one of the words below, or a path pattern that starts with `/`.
@@ -22,12 +24,12 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from truepenny.errors import UsageError
 
-ACTIONS = ("slow", "status", "cut", "garbage", "hang", "refuse")
+ACTIONS = ("slow", "status", "cut", "garbage", "hang", "refuse", "flap")
 VERBS = ("get", "list", "watch", "create")
 WORDS: dict[str, str] = {
     "logs": "pods/log",
@@ -49,6 +51,9 @@ RETRY_AFTER = 1
 
 LONGEST = 3600.0
 """Seconds; a longer delay is a typing error."""
+
+FLAPPING: tuple[tuple[str, int], ...] = (("cut", 0), ("status", 503), ("", 0))
+"""What a flapping server does in turn, as (action, status); no action is an answer."""
 
 _DURATION = re.compile(r"(?P<amount>\d+(?:\.\d+)?)(?P<unit>ms|s|m)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
@@ -161,6 +166,7 @@ class FaultPlan:
     def __init__(self, faults: Sequence[Fault] = ()) -> None:
         self._faults = tuple(fault for fault in faults if fault.action != "refuse")
         self._struck = [0] * len(self._faults)
+        self._met = [0] * len(self._faults)
         self._seen: dict[tuple[int, str, str], int] = {}
 
     def choose(self, path: str, verb: str, resource: str) -> tuple[Fault, ...]:
@@ -172,6 +178,12 @@ class FaultPlan:
                 continue
             if not fault.matches(path, verb, resource) or not self._strikes(at, fault, path, verb):
                 continue
+            if fault.action == "flap":
+                action, status = FLAPPING[self._met[at] % len(FLAPPING)]
+                self._met[at] += 1
+                if not action:
+                    continue
+                fault = replace(fault, action=action, status=status)
             self._struck[at] += 1
             failed = failed or fault.action != "slow"
             chosen.append(fault)
