@@ -1,0 +1,227 @@
+"""The `pod_exec` tool: one read-only command in one container, without a shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from truepenny.command.check import Admitted, check
+from truepenny.diagnose.answer import MARKERS
+from truepenny.diagnose.cluster import Cluster, Clusters, Unbound
+from truepenny.diagnose.sanitize.choice import form_for
+from truepenny.diagnose.sanitize.environment import EnvironmentStream
+from truepenny.diagnose.sanitize.form import ENV, LOGS
+from truepenny.execute.command import STOP_AFTER_BYTES, CaptureLimits, Command
+from truepenny.execute.ending import Leg, Outcome
+from truepenny.execute.execution import Execution
+from truepenny.execute.outcome import Classification, Marker, classify
+from truepenny.execute.process import run as run_process
+from truepenny.model.message import Text
+from truepenny.text.bound import Limits
+from truepenny.tool.contract import ActionClass, CallContext, Plane, Tool
+from truepenny.tool.decision import ALLOW, Decision, deny
+from truepenny.tool.process_facts import View, not_started, process_facts
+from truepenny.tool.result import Completeness, Result, invalid, refused
+
+MIN_SECONDS, DEFAULT_SECONDS, MAX_SECONDS = 1.0, 30.0, 120.0
+"""For reaching the container and running together (diagnostics spec 2)."""
+
+MARGIN_SECONDS = 10.0
+"""The tool's outer limit leaves room to end kubectl and to tell of it."""
+
+DEFAULT_BYTES = 32 * 1024
+"""What is shown of standard output where a call does not say."""
+
+ERROR_BYTES = 4 * 1024
+"""Kept of standard error, on top."""
+
+NAME_CHARS = 253
+"""The longest name of an object (RFC 1123)."""
+
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+
+_OWN_END = re.compile(r"command terminated with exit code (\d+)")
+"""kubectl's last line where the command ran and ended by itself with another code than 0."""
+
+_NO_PROGRAM = Marker(
+    re.compile(r".*exec failed.*(?:executable file not found|no such file or directory)", re.I),
+    Outcome.MISSING_DEPENDENCY,
+    "not_in_container",
+)
+
+_FINDS_NOTHING = frozenset({"grep", "egrep", "fgrep", "zgrep", "pgrep", "pidof", "test", "ps"})
+"""Programs whose exit code 1 says that nothing was found (diagnostics spec 5)."""
+
+_FORMS = (LOGS, ENV)
+"""Both leave kubectl's own lines on standard error as they are, by which the end is judged."""
+
+_UNREADABLE = "its output would be masked as a whole, and with it how the command ended"
+
+_DESCRIPTION = """\
+Run one read-only command in a container of a running pod. There is no shell: no pipes, no \
+expansions. The programs are those of the container's image. A failure with `leg transport` says \
+that the container was not reached, and proves nothing about it."""
+
+
+def pod_exec_tool(clusters: Clusters, *, max_bytes: int = DEFAULT_BYTES) -> Tool:
+    """Return the tool; `max_bytes` bounds what is shown of standard output.
+
+    `Facts.source` holds cluster, context, namespace, pod and, where a call names it, container.
+    """
+
+    async def run(arguments: Mapping[str, Any], context: CallContext) -> Result:
+        for field in ("pod", "namespace", "container"):
+            name = arguments.get(field)
+            if name is not None and not (len(name) <= NAME_CHARS and _NAME.fullmatch(name)):
+                return invalid(field, f"{field} is no name of an object: a-z, 0-9, '-' and '.'")
+        # Judged again where it is read: the words that run are the ones that were admitted.
+        admitted = check(arguments["command"], "pod")
+        if not isinstance(admitted, Admitted):
+            return invalid("command", admitted.message, admitted.hint)
+        cluster = clusters.get(arguments.get("cluster"))
+        if isinstance(cluster, Unbound):
+            return cluster.result()
+        argv = admitted.line.commands[0].argv
+        form = form_for([argv])
+        if form not in _FORMS:
+            return refused("output_form", _UNREADABLE, "env", form=form.name)
+        execution = await run_process(
+            Command(
+                argv=(cluster.kubectl.find(), *_words(cluster, arguments, argv)),
+                env=cluster.kubectl.environment(
+                    cluster.kubeconfig, plugin=bool(cluster.context.plugin)
+                ),
+                timeout=arguments.get("timeout_seconds", DEFAULT_SECONDS),
+                limits=CaptureLimits(
+                    Limits(bytes=max_bytes), Limits(bytes=ERROR_BYTES), STOP_AFTER_BYTES
+                ),
+                redactor=context.redactor.reading(EnvironmentStream)
+                if form is ENV
+                else context.redactor,
+            ),
+            clock=context.clock,
+        )
+        return _result(execution, arguments, cluster, admitted.programs[0])
+
+    return Tool(
+        name="pod_exec",
+        description=_DESCRIPTION,
+        parameters=_parameters(clusters),
+        run=run,
+        action_class=ActionClass.READ,
+        plane=Plane.OBSERVE,
+        timeout=MAX_SECONDS + MARGIN_SECONDS,
+        judge=judge,
+        example={"namespace": "shop", "pod": "web-0", "command": "df -h /"},
+    )
+
+
+def judge(arguments: Mapping[str, Any]) -> Decision:
+    """Deny what is not read-only. No level of autonomy lifts this: the tool's class rests on it."""
+    found = check(arguments["command"], "pod")
+    if isinstance(found, Admitted):
+        return ALLOW
+    return deny(
+        found.rejected_by, found.message, rule="command.pod", hint=found.hint, matched=found.matched
+    )
+
+
+def _words(cluster: Cluster, arguments: Mapping[str, Any], argv: Sequence[str]) -> tuple[str, ...]:
+    container = arguments.get("container")
+    return (
+        *cluster.kubectl.arguments(cluster.context.name),
+        "exec",
+        "-n",
+        arguments["namespace"],
+        arguments["pod"],
+        *(() if container is None else ("-c", container)),
+        "--",
+        *argv,
+    )
+
+
+def meaning_of(execution: Execution, program: str) -> Classification:
+    """Return what it came to: the command's own end, or the way to it.
+
+    The container writes to the same standard error as kubectl, so only kubectl's last line says
+    that the command ran.
+    """
+    codes = (1,) if program in _FINDS_NOTHING else ()
+    code = execution.exit.effective
+    if execution.failure is not None or execution.cause is not None or code in (0, None):
+        return classify(execution)
+    lines = execution.stderr.text.strip().splitlines()
+    end = _OWN_END.fullmatch(lines[-1].strip()) if lines else None
+    if end is not None and int(end[1]) == code:
+        return classify(execution, (_NO_PROGRAM,), no_match_codes=codes)
+    meaning = classify(execution, (_NO_PROGRAM, *MARKERS))
+    if meaning.outcome is Outcome.NO_MATCH or not meaning.reason:
+        # Nothing was searched: whatever was asked for could not be reached.
+        return Classification(
+            Outcome.CHANNEL_FAILED, meaning.reason or "not_reached", Leg.TRANSPORT, meaning.line
+        )
+    return meaning
+
+
+def _result(
+    execution: Execution, arguments: Mapping[str, Any], cluster: Cluster, program: str
+) -> Result:
+    meaning = meaning_of(execution, program)
+    line = arguments["command"]
+    if execution.failure is not None:
+        return not_started(execution, meaning, line)
+    out, err = execution.stdout, execution.stderr
+    view = View(
+        out.bytes.kept + err.bytes.kept,
+        sum(one.bytes.kept + one.bytes.discarded for one in (out, err)),
+        out.kept_lines + err.kept_lines,
+        out.lines + err.lines,
+        out.cut or err.cut,
+        "ask for less, with the command's own options",
+    )
+    notes = (_MAY_RUN,) if execution.cause is not None else ()
+    facts = process_facts(execution, meaning, view, command=line, notes=notes)
+    source = {
+        "cluster": cluster.name,
+        "context": cluster.context.name,
+        "namespace": arguments["namespace"],
+        "pod": arguments["pod"],
+    }
+    if "container" in arguments:
+        source["container"] = arguments["container"]
+    facts = replace(facts, source=source, containment={})
+    if meaning.leg is Leg.TRANSPORT:
+        unknown = Completeness("unknown", meaning.reason.replace("_", " "))
+        facts = replace(facts, completeness=unknown)
+    joint = "\n" if out.text and not out.text.endswith("\n") else ""
+    text = f"{out.text}{joint}STDERR:\n{err.text}" if err.text else out.text
+    return Result(meaning.outcome, (Text(text),), facts)
+
+
+_MAY_RUN = "whether the command still runs in the container is not known: only kubectl was ended"
+
+
+def _parameters(clusters: Clusters) -> dict[str, Any]:
+    known = ", ".join(clusters.names) or "none"
+    rule = "may be left out" if len(clusters.names) == 1 else "required"
+    name = {"type": "string", "minLength": 1, "maxLength": NAME_CHARS}
+    return {
+        "type": "object",
+        "properties": {
+            "cluster": {"type": "string", "description": f"Bound: {known}; {rule}."},
+            "namespace": name,
+            "pod": name,
+            "container": {**name, "description": "The pod's default one unless given."},
+            "command": {"type": "string", "minLength": 1, "description": "Program and words."},
+            "timeout_seconds": {
+                "type": "number",
+                "minimum": MIN_SECONDS,
+                "maximum": MAX_SECONDS,
+                "description": f"{DEFAULT_SECONDS:g} unless given.",
+            },
+        },
+        "required": ["namespace", "pod", "command"],
+        "additionalProperties": False,
+    }

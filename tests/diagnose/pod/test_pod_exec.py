@@ -1,0 +1,96 @@
+"""pod_exec: what it came to is the command's own end, or the way to it, never one for the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.diagnose.fake_kubectl import FakeKubectl
+from truepenny.diagnose.cluster import Clusters
+from truepenny.diagnose.pod.pod_exec import pod_exec_tool
+from truepenny.execute.ending import Leg, Outcome
+from truepenny.text.redact import Redactor
+from truepenny.tool.admission import Admission, Policy
+from truepenny.tool.autonomy import Autonomy
+from truepenny.tool.contract import CallContext
+from truepenny.tool.decision import Verdict
+from truepenny.tool.invoke import Invocation, invoke
+from truepenny.tool.registry import Registry
+
+pytestmark = pytest.mark.anyio
+
+
+async def call(fake: FakeKubectl, command: str, **more: Any) -> Invocation:
+    registry = Registry((pod_exec_tool(Clusters((fake.cluster(),))),))
+    context = CallContext("user", "session", "call_1", fake.folder, Redactor())
+    admission = Admission(Policy(autonomy=Autonomy.READ_ONLY))
+    arguments = {"namespace": "shop", "pod": "web-0", "command": command, **more}
+    return await invoke("pod_exec", arguments, context, registry, admission)
+
+
+async def test_the_words_reach_the_container_without_a_shell(fake: FakeKubectl) -> None:
+    done = await call(fake.says("ok\n"), "cat '/etc/os release'", container="app")
+    assert (done.result.outcome, done.result.text) == (Outcome.SUCCESS, "ok\n")
+    argv = fake.calls[0]["argv"]
+    assert argv[argv.index("exec") :] == [
+        "exec", "-n", "shop", "web-0", "-c", "app", "--", "cat", "/etc/os release",
+    ]  # fmt: skip
+    assert done.result.facts.source["pod"] == "web-0"
+
+
+@pytest.mark.parametrize("command", ["rm -rf /", "ls | wc -l", "sh -c ls", "cat /etc/*"])
+async def test_what_is_not_one_read_only_command_is_denied(fake: FakeKubectl, command: str) -> None:
+    done = await call(fake, command)
+    assert done.decision.verdict is Verdict.DENY
+    assert fake.calls == []
+
+
+@pytest.mark.parametrize("field", ["pod", "namespace", "container"])
+async def test_a_name_cannot_be_a_flag(fake: FakeKubectl, field: str) -> None:
+    done = await call(fake, "ls /", **{field: "--as=root"})
+    assert (done.result.outcome, done.result.facts.reason) == (Outcome.INVALID_ARGUMENTS, field)
+    assert fake.calls == []
+
+
+@pytest.mark.parametrize(
+    ("command", "error", "code", "outcome", "leg"),
+    [
+        ("ls /x", "command terminated with exit code 2\n", 2, Outcome.TARGET_FAILED, None),
+        ("grep a /x", "command terminated with exit code 1\n", 1, Outcome.NO_MATCH, None),
+        ("env", "command terminated with exit code 2\n", 2, Outcome.TARGET_FAILED, None),
+        # The container's own words never pass for a failure of the way.
+        ("ls /x", "error: unable to upgrade connection\ncommand terminated with exit code 2\n", 2,
+         Outcome.TARGET_FAILED, None),
+        # Nor its claim to have ended, when kubectl complains after it.
+        ("grep a /x", "command terminated with exit code 1\nerror: unable to upgrade connection\n",
+         1, Outcome.CHANNEL_FAILED, Leg.TRANSPORT),
+        ("grep a /x", "", 1, Outcome.CHANNEL_FAILED, Leg.TRANSPORT),
+        ("ls /x", 'Error from server (NotFound): pods "web-0" not found\n', 1,
+         Outcome.CHANNEL_FAILED, Leg.TRANSPORT),
+        ("ls /x", 'Error from server (Forbidden): pods "web-0" is forbidden\n', 1,
+         Outcome.TARGET_FAILED, None),
+    ],
+)  # fmt: skip
+async def test_the_end_of_the_command_and_of_the_way_differ(
+    fake: FakeKubectl, command: str, error: str, code: int, outcome: Outcome, leg: Leg | None
+) -> None:
+    done = await call(fake.says("", error, code), command)
+    assert (done.result.outcome, done.result.facts.leg) == (outcome, leg)
+    assert (done.result.facts.completeness.state == "unknown") is (leg is Leg.TRANSPORT)
+
+
+async def test_a_time_limit_says_that_the_command_may_still_run(fake: FakeKubectl) -> None:
+    fake.does("import threading; threading.Event().wait()")
+    done = await call(fake, "ls /", timeout_seconds=1)
+    assert done.result.outcome is Outcome.INTERRUPTED
+    assert any("still runs" in note for note in done.result.facts.notes)
+
+
+async def test_values_of_an_environment_are_masked(fake: FakeKubectl) -> None:
+    done = await call(fake.says("HOME=/app\nDB_PASSWORD=hunter2hunter2\n"), "env")
+    assert "HOME=/app" in done.result.text
+    assert "hunter2" not in done.result.text
+    done = await call(fake, "printenv DB_PASSWORD")
+    assert (done.result.outcome, done.result.facts.reason) == (Outcome.REFUSED, "output_form")
+    assert len(fake.calls) == 1
