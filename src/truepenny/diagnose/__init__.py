@@ -18,11 +18,13 @@ def tools(clusters: Clusters, *, max_bytes: int | None = None) -> tuple[Tool, ..
     """
     from .cluster_list import cluster_list_tool
     from .kubectl import kubectl_tool
+    from .pod.pod_exec import pod_exec_tool
     from .reader import DEFAULT_BYTES
     from .triage.tool import triage_tool
 
     kubectl = kubectl_tool(clusters, default_bytes=max_bytes or DEFAULT_BYTES)
-    return (cluster_list_tool(clusters), kubectl, triage_tool(clusters))
+    pod_exec = pod_exec_tool(clusters, max_bytes=max_bytes or DEFAULT_BYTES)
+    return (cluster_list_tool(clusters), kubectl, pod_exec, triage_tool(clusters))
 
 
 def host_tools(
