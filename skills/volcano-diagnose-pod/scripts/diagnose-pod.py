@@ -109,7 +109,16 @@ def get(*words):
     return value
 
 
+def named(kind, name, *words):
+    """The one object of this name; anything else that came is a failed read."""
+    value = get(kind, name, *words)
+    if at(value, "metadata", "name") != name:
+        raise Ended("source_error", "kubectl printed another object", 5)
+    return value
+
+
 def items(*words):
+    """The objects of a list."""
     value = get(*words).get("items")
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
         raise Ended("source_error", "kubectl printed no list", 5)
@@ -230,7 +239,7 @@ def main():
     space = asked.namespace
     header(f"kubectl: pod {asked.pod} in {space}, its PodGroup, queue and events")
     report = Report()
-    pod = get("pods", asked.pod, "-n", space)
+    pod = named("pods", asked.pod, "-n", space)
     notes = at(pod, "metadata", "annotations") or {}
     group = notes.get("scheduling.k8s.io/group-name") or notes.get(
         "scheduling.volcano.sh/group-name"
@@ -255,7 +264,7 @@ def main():
     if not isinstance(group, str) or not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", group):
         raise Ended("source_error", "the group annotation of the pod is no name", 5)
     found = report.section(
-        "podgroup", lambda: get("podgroups.scheduling.volcano.sh", group, "-n", space)
+        "podgroup", lambda: named("podgroups.scheduling.volcano.sh", group, "-n", space)
     )
     if found is None:
         return report.end()
@@ -279,7 +288,7 @@ def main():
     if not isinstance(queue, str) or not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", queue):
         print("queue: none (the podgroup names none)")
         return report.end()
-    held = report.section("queue", lambda: get("queues.scheduling.volcano.sh", queue))
+    held = report.section("queue", lambda: named("queues.scheduling.volcano.sh", queue))
     if held is not None:
         print("queue:")
         show(

@@ -109,7 +109,16 @@ def get(*words):
     return value
 
 
+def named(kind, name, *words):
+    """The one object of this name; anything else that came is a failed read."""
+    value = get(kind, name, *words)
+    if at(value, "metadata", "name") != name:
+        raise Ended("source_error", "kubectl printed another object", 5)
+    return value
+
+
 def items(*words):
+    """The objects of a list."""
     value = get(*words).get("items")
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
         raise Ended("source_error", "kubectl printed no list", 5)
@@ -221,7 +230,7 @@ def main():
     space = asked.namespace
     header(f"kubectl: Volcano job {asked.job} in {space}, its pods, PodGroup and events")
     report = Report()
-    job = get("jobs.batch.volcano.sh", asked.job, "-n", space)
+    job = named("jobs.batch.volcano.sh", asked.job, "-n", space)
     state = at(job, "status", "state")
     show(
         "phase",

@@ -110,7 +110,16 @@ def get(*words):
     return value
 
 
+def named(kind, name, *words):
+    """The one object of this name; anything else that came is a failed read."""
+    value = get(kind, name, *words)
+    if at(value, "metadata", "name") != name:
+        raise Ended("source_error", "kubectl printed another object", 5)
+    return value
+
+
 def items(*words):
+    """The objects of a list."""
     value = get(*words).get("items")
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
         raise Ended("source_error", "kubectl printed no list", 5)
@@ -287,7 +296,7 @@ def main():
             parser.error(f"argument --resource: {name!r} is no name of a resource")
     header("kubectl: nodes, and the pods bound to them (requests, not what they use)")
     report = Report()
-    nodes = [get("nodes", asked.node)] if asked.node else items("nodes")
+    nodes = [named("nodes", asked.node)] if asked.node else items("nodes")
     pods = report.section("requests", lambda: items("pods", "-A"))
     held = {}
     for pod in pods or []:

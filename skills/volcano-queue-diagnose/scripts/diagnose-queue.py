@@ -109,7 +109,16 @@ def get(*words):
     return value
 
 
+def named(kind, name, *words):
+    """The one object of this name; anything else that came is a failed read."""
+    value = get(kind, name, *words)
+    if at(value, "metadata", "name") != name:
+        raise Ended("source_error", "kubectl printed another object", 5)
+    return value
+
+
 def items(*words):
+    """The objects of a list."""
     value = get(*words).get("items")
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
         raise Ended("source_error", "kubectl printed no list", 5)
@@ -217,7 +226,7 @@ def main():
     header(f"kubectl: {'queue ' + asked.queue if asked.queue else 'all queues'} and PodGroups")
     report = Report()
     kind = "queues.scheduling.volcano.sh"
-    queues = [get(kind, asked.queue)] if asked.queue else items(kind)
+    queues = [named(kind, asked.queue)] if asked.queue else items(kind)
     groups = report.section("podgroups", lambda: items("podgroups.scheduling.volcano.sh", "-A"))
     rows = []
     for one in queues:

@@ -109,7 +109,16 @@ def get(*words):
     return value
 
 
+def named(kind, name, *words):
+    """The one object of this name; anything else that came is a failed read."""
+    value = get(kind, name, *words)
+    if at(value, "metadata", "name") != name:
+        raise Ended("source_error", "kubectl printed another object", 5)
+    return value
+
+
 def items(*words):
+    """The objects of a list."""
     value = get(*words).get("items")
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
         raise Ended("source_error", "kubectl printed no list", 5)
@@ -216,7 +225,7 @@ def main():
     parser.add_argument("--name", type=name_of, default="volcano-scheduler-configmap")
     asked = parser.parse_args()
     header(f"kubectl: configmap {asked.name} in {asked.namespace}")
-    found = get("configmaps", asked.name, "-n", asked.namespace)
+    found = named("configmaps", asked.name, "-n", asked.namespace)
     data = at(found, "data") or {}
     for key in sorted(data):
         lines = str(data[key]).splitlines()
