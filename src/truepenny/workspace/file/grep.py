@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -222,7 +223,8 @@ class _Answer:
     def result(self) -> Result:
         report = self._report
         if self._unusable():
-            message = "\n".join(report.errors)
+            # Its advice is to use an option that no call has.
+            message = "\n".join(takewhile(lambda line: "--pcre2" not in line, report.errors))
             raise invalid_path(
                 "pattern", strip_control(message), "set literal for plain text, or escape it"
             )
@@ -332,7 +334,8 @@ class _Answer:
         if whole.state != "complete" and not self._report.files:
             return "that nothing was found proves nothing: not all was searched"
         if self._ignored:
-            return f"{self._ignored} files are left out by ignore rules (include_ignored)"
+            files = "1 file is" if self._ignored == 1 else f"{self._ignored} files are"
+            return f"{files} left out by ignore rules (include_ignored)"
         if self._ignored is None and whole.state == "complete":
             return "what ignore rules left out was not counted"
         return ""

@@ -265,7 +265,7 @@ class _Walk:
         raise refused_place(
             "outside_roots",
             f"{self._argument} leads outside of what may be used{way}",
-            f"use a path below {_listed((*self._access.roots.write, *self._access.roots.read))}",
+            f"use a path below {_listed((self._access.cwd, *self._access.roots.read))}",
         )
 
     def _hidden(self, name: str, fault: FileFault) -> FileFault:
