@@ -200,6 +200,10 @@ class ClusterSettings(Section):
     )
     description: str = Field(default="", description="What the cluster is for; the model reads it.")
     production: bool = Field(default=False, description="Whether people depend on it right now.")
+    require_read_only: bool = Field(
+        default=False,
+        description="Refuse to read it while its credential can write, or while that is unknown.",
+    )
 
 
 def _rule(sentence: str) -> PydanticCustomError:

@@ -38,6 +38,7 @@ class Cluster:
     production: bool = False
     current: bool = False
     problem: str = ""
+    require_read_only: bool = False
 
     @property
     def source(self) -> dict[str, str]:
@@ -197,6 +198,7 @@ def _configured(
         entry.production,
         current=False,
         problem=problem,
+        require_read_only=entry.require_read_only,
     )
 
 

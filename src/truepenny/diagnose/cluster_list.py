@@ -28,7 +28,7 @@ _ANSWERS = ("forbidden", "unauthorized")
 _DESCRIPTION = """\
 List the Kubernetes clusters that can be read: name, description, API server, whether it is \
 production, context. `name` keeps those whose name contains it. `probe` also asks each one for its \
-version, at most 7 seconds."""
+version and whether this credential can write, at most 7 seconds each."""
 
 
 def cluster_list_tool(clusters: Clusters) -> Tool:
@@ -37,7 +37,9 @@ def cluster_list_tool(clusters: Clusters) -> Tool:
     A cluster has `name`, `description`, `api_server` (host and port), `is_production`,
     `contexts`, `current_context` and, when it cannot be used, `problem`. A probe adds
     `probe_status` (`ok`, `failed` or `not_asked`), `reachable` (None: nobody knows),
-    `probe_reason`, `probe_error` and `server_version`. No credential is in any of them.
+    `probe_reason`, `probe_error` and `server_version`, and of one that answered `can_write`:
+    `answer` (`yes`, `no`, `unknown`), the `namespace` it is about, `rules` or `why`.
+    No credential is in any of them.
     """
 
     async def run(arguments: Mapping[str, Any], context: CallContext) -> Result:
@@ -55,7 +57,7 @@ def cluster_list_tool(clusters: Clusters) -> Tool:
             "type": "object",
             "properties": {
                 "name": {"type": "string", "description": "Part of a name."},
-                "probe": {"type": "boolean", "description": "Ask each cluster for its version."},
+                "probe": {"type": "boolean", "description": "Ask each cluster itself."},
             },
             "additionalProperties": False,
         },
@@ -121,7 +123,13 @@ async def _probe(cluster: Cluster, context: CallContext) -> dict[str, Any]:
     result = reading.result
     version = _server_version(reading.value)
     if version:
-        return {"probe_status": "ok", "reachable": True, "server_version": version}
+        can_write = await reader.can_write(PROBE_SECONDS)
+        return {
+            "probe_status": "ok",
+            "reachable": True,
+            "server_version": version,
+            "can_write": can_write.detail,
+        }
     if result.outcome is Outcome.SUCCESS:
         return {"probe_status": "failed", "probe_reason": "no_version", "reachable": None}
     # Only a broken channel shows that it is not reachable. A missing kubectl shows nothing, nor

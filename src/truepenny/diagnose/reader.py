@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import anyio
+
 from truepenny.command.kubectl import KubectlCommand, Refusal
 from truepenny.command.kubectl import read as read_command
 from truepenny.execute.command import STOP_AFTER_BYTES, CaptureLimits, Command
+from truepenny.execute.ending import Outcome
 from truepenny.execute.execution import Execution
 from truepenny.execute.process import run
 from truepenny.system.clock import Clock
@@ -18,6 +21,7 @@ from truepenny.text.redact import Redactor
 from truepenny.tool.result import Result, invalid, refused
 
 from .cluster import Cluster
+from .cluster_write import QUESTION, QUESTION_BYTES, CanWrite, read_rules
 from .reader_account import Account
 from .sanitize.describe import DescribeStream
 
@@ -31,6 +35,12 @@ DIAGNOSTIC_BYTES = 4 * 1024
 """Kept of what kubectl says beside its answer, in addition to `max_bytes`."""
 
 DEFAULT_SECONDS = 30.0
+
+WRITE_SECONDS = 7.0
+"""The question what a credential can write, from start to end (spec/diagnostics.md 2)."""
+
+UNGUARDED = ("auth can-i", "auth whoami", "version")
+"""What is answered also where a cluster must be read-only: without it nobody could see why."""
 
 ATTEMPTS = 3
 """kubectl asks again when a server does not answer; each request gets this part of the time."""
@@ -63,6 +73,48 @@ class Reader:
         self.cluster = cluster
         self._redactor = redactor or Redactor()
         self._clock = clock
+        self._asking = anyio.Lock()
+        self._can_write: CanWrite | None = None
+
+    async def can_write(self, timeout: float = WRITE_SECONDS) -> CanWrite:
+        """Ask the server once whether this credential can write; `timeout` in seconds."""
+        async with self._asking:
+            if self._can_write is None:
+                self._can_write = await self._ask(timeout)
+            return self._can_write
+
+    async def _ask(self, timeout: float) -> CanWrite:
+        reading = await self.read(QUESTION, timeout=timeout, max_bytes=QUESTION_BYTES)
+        result, namespace = reading.result, self.cluster.context.namespace
+        if result.outcome is not Outcome.SUCCESS:
+            reason = result.facts.reason or str(result.facts.cause or result.outcome)
+            return CanWrite("unknown", namespace, why=reason)
+        found = read_rules(result.text, namespace)
+        if found.answer == "no" and result.facts.completeness.state != "complete":
+            return CanWrite("unknown", namespace, why="the list of rules was cut")
+        return found
+
+    async def _unguarded(self, command: KubectlCommand) -> Result | None:
+        """Return the refusal of a cluster that must be read-only and is not known to be."""
+        if not self.cluster.require_read_only or command.verb in UNGUARDED:
+            return None
+        found = await self.can_write()
+        if found.answer == "no":
+            return None
+        name, place = self.cluster.name, f" -n {found.namespace}"
+        if found.answer == "yes":
+            reason, why = "credential_can_write", f"can write: {'; '.join(found.rules[:3])}"
+        else:
+            reason, why = "credential_unknown", f"may be able to write: {found.why}"
+        message = f"clusters.{name}.require_read_only is set, and its credential {why}"
+        return refused(
+            reason,
+            message,
+            f"kubectl {' '.join(QUESTION[:3])}{place}",
+            rejected_by=reason,
+            matched=f"clusters.{name}.require_read_only",
+            can_write=found.detail,
+        )
 
     async def read(
         self,
@@ -81,6 +133,8 @@ class Reader:
         command = read_command(argv)
         if isinstance(command, Refusal):
             return Reading(refusal_result(command))
+        if (stopped := await self._unguarded(command)) is not None:
+            return Reading(stopped, command)
         # The account alone holds what was read, so that it can let go of it once it is parsed.
         account = Account(
             self.cluster, command, await self._run(command, timeout, max_bytes), self._redactor

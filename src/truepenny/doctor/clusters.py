@@ -22,6 +22,14 @@ from .check import Finding, Level, Surroundings, fail, ok, unknown, warn
 
 PROGRAM_SECONDS = 10.0
 
+RULES_SHOWN = 3
+"""Enough to see what kind of credential it is; `cluster_list` has more."""
+
+READ_ONLY_REMEDY = (
+    "Bind a credential with get, list and watch alone, such as one of ClusterRole `view`; "
+    "clusters.NAME.require_read_only = true refuses any other."
+)
+
 
 async def kubectl(around: Surroundings) -> list[Finding]:
     """The program is there, runs, and says its version."""
@@ -59,13 +67,31 @@ async def clusters(around: Surroundings) -> list[Finding]:
     return [_answered(entry) for entry in listed]
 
 
+def _writes(answered: str, entry: dict[str, Any]) -> Finding:
+    can_write: dict[str, Any] = entry.get("can_write", {"answer": "unknown", "why": "not asked"})
+    match can_write["answer"]:
+        case "no":
+            where = f"cannot write in namespace {can_write['namespace']}"
+            return Finding(Level.OK, f"{answered}; the credential {where}")
+        case "yes":
+            rules: list[str] = can_write["rules"]
+            more = len(rules) - RULES_SHOWN + can_write.get("more_rules", 0)
+            which = "; ".join(rules[:RULES_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+            return Finding(
+                Level.WARN, f"{answered}; the credential can write: {which}", READ_ONLY_REMEDY
+            )
+        case _:
+            why = f"whether the credential can write is unknown: {can_write['why']}"
+            return Finding(Level.WARN, f"{answered}; {why}", READ_ONLY_REMEDY)
+
+
 def _answered(entry: dict[str, Any]) -> Finding:
     name, server = entry["name"], entry.get("api_server", "")
     if entry.get("problem"):
         return Finding(Level.FAIL, f"{name}: {entry['problem']}", "Mend its kubeconfig.")
     match entry.get("reachable"):
         case True:
-            return Finding(Level.OK, f"{name}: {entry.get('server_version', '')} at {server}")
+            return _writes(f"{name}: {entry.get('server_version', '')} at {server}", entry)
         case False:
             why = entry.get("probe_error") or entry.get("probe_reason")
             return Finding(Level.FAIL, f"{name} at {server}: {why}", "Check address and network.")
