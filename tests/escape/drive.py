@@ -330,7 +330,7 @@ def _harmed(here: Scene, how: str) -> bool:
     if here.victim.poll() is not None:
         return True
     if how == "niced":
-        return os.getpriority(os.PRIO_PROCESS, pid) != 0
+        return os.getpriority(os.PRIO_PROCESS, pid) != os.getpriority(os.PRIO_PROCESS, 0)
     if how == "bound":
         return os.sched_getaffinity(pid) != os.sched_getaffinity(0)
     if how == "offered":
