@@ -114,10 +114,13 @@ async def test_a_hop_that_may_not_forward_is_told_at_the_host_behind_it(world: W
     assert (failed.stage, failed.hop) == (Stage.NETWORK, "web")
 
 
+@pytest.mark.parametrize("form", ["openssh", "pkcs8-pem"])
 @pytest.mark.parametrize("passphrase", [None, "four words make one"])
-async def test_a_key_logs_in_and_a_wrong_one_does_not(world: World, passphrase: str | None) -> None:
+async def test_a_key_logs_in_and_a_wrong_one_does_not(
+    world: World, passphrase: str | None, form: str
+) -> None:
     right, wrong = (asyncssh.generate_private_key("ssh-ed25519") for _ in range(2))
-    text = right.export_private_key("pkcs8-pem", passphrase).decode()
+    text = right.export_private_key(form, passphrase).decode()
     more = {} if passphrase is None else {"passphrase": passphrase}
     async with serve(authorized=right) as server:
         world.entries["web"] = server.entry(auth="key", key=text, **more)

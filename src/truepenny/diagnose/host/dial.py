@@ -211,7 +211,11 @@ class _Step:
             case "key":
                 try:
                     text = f"{secrets.key}\n"
-                    keys = [asyncssh.import_private_key(text, secrets.passphrase)]
+                    # A passphrase takes long on purpose: some tenths of a second of one processor.
+                    key = await anyio.to_thread.run_sync(
+                        asyncssh.import_private_key, text, secrets.passphrase
+                    )
+                    keys = [key]
                 except (asyncssh.KeyImportError, asyncssh.KeyEncryptionError) as error:
                     raise self._failed(
                         Stage.AUTHENTICATION,
@@ -288,8 +292,7 @@ class _Step:
 
 
 _USABLE_KEY = (
-    "Name a private key, and its passphrase if it has one; one that needs bcrypt is rewritten by: "
-    "ssh-keygen -p -m PKCS8 -f FILE"
+    "Name a private key, and its passphrase if it has one; what it is says: ssh-keygen -l -f FILE"
 )
 
 _CHECK_NETWORK = "Check address, port and network."
