@@ -277,7 +277,8 @@ def test_a_full_disk_is_exit_5_and_says_so(account: Account) -> None:
 def test_a_read_only_home_is_exit_5_and_says_so(account: Account) -> None:
     account.use_dead_cluster()
     account.tree.mkdir()
-    lock = 'mount -o remount,ro "$TRUEPENNY_HOME";'
+    # All options again: a mount of an ordinary user's own cannot leave its limits out.
+    lock = 'mount -o remount,ro,size=64k tmpfs "$TRUEPENNY_HOME";'
     done = account.run("run", "hello", wrap=on_disk("64k", lock))
     assert done.returncode == 5, done.stderr
     assert "Read-only" in done.stderr

@@ -184,9 +184,10 @@ def _environment(stat: ProcessStat) -> bytes:
     folder = _PROC / str(stat.pid)
     if stat.threads <= 1:
         return _read(folder / "environ")
-    # Of one whose first thread has ended, only the threads that go on still show it.
+    # Of one whose first thread has ended, only the threads that go on still show it, and none but
+    # root may ask the first.
     for thread in os.listdir(folder / "task"):
-        with suppress(FileNotFoundError, ProcessLookupError):
+        with suppress(FileNotFoundError, ProcessLookupError, PermissionError):
             if found := _read(folder / "task" / thread / "environ"):
                 return found
     return b""

@@ -94,9 +94,11 @@ def _open_up(folder: Path) -> None:
         return
     with suppress(OSError):
         os.chmod(folder, 0o700)
-    for _, folders, _, here in os.fwalk(folder, onerror=None):
-        for name in folders:
-            with suppress(OSError):
-                found = os.stat(name, dir_fd=here, follow_symlinks=False)
-                if found.st_mode & 0o700 != 0o700:
-                    os.chmod(name, 0o700, dir_fd=here)
+    # Without a free descriptor nothing can be walked: what is empty goes all the same.
+    with suppress(OSError):
+        for _, folders, _, here in os.fwalk(folder, onerror=None):
+            for name in folders:
+                with suppress(OSError):
+                    found = os.stat(name, dir_fd=here, follow_symlinks=False)
+                    if found.st_mode & 0o700 != 0o700:
+                        os.chmod(name, 0o700, dir_fd=here)
