@@ -14,7 +14,7 @@ from typing import Any, Protocol, cast
 
 from .packed import KEY_LENGTHS, MIN_PACKED, holds_secret, looks_like_key
 from .password_flag import MAX_WORDS, NO_FLAGS, flags_of
-from .rule import mask
+from .rule import MASK_PATTERN, mask
 from .sensitive import (
     Strength,
     is_benign_member,
@@ -228,8 +228,10 @@ class JsonRedaction:
         result: dict[str, Any] = {}
         for name, member in members.items():
             text_key = self._key(name, result)
-            if isinstance(member, str) and (not is_benign_member(name) or looks_random(member)):
-                weak = not surely and not looks_random(member)
+            # A mask beside it is none of the value's own words.
+            random = isinstance(member, str) and looks_random(MASK_PATTERN.sub("", member))
+            if isinstance(member, str) and (not is_benign_member(name) or random):
+                weak = not surely and not random
                 if not weak and is_secret("password", member):
                     result[text_key] = self._mask("key")
                     continue
@@ -351,6 +353,4 @@ def _program(command: Any) -> frozenset[str]:
 
 
 def _is_mask(value: str) -> bool:
-    from .rule import MASK_PATTERN
-
     return MASK_PATTERN.fullmatch(value) is not None

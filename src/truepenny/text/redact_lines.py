@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 
 from .rule import MASK_PATTERN, mask
@@ -23,6 +24,10 @@ _ITEM_LEAD = re.compile(r"[ \t]*(?:-[ \t]+)*")
 _FLAG = re.compile(r"--?[A-Za-z]")
 _CLOSE = re.compile(r"[\"']?[ \t]*,?[ \t\r]*$")
 _BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t\r]*")
+_BASE64 = re.compile(
+    r"(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|[A-Za-z0-9+/]{2,3}={1,2}"
+)
+_MIXED = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9+/=]).{20,}")
 _ONLY_MASK = re.compile(rf"[\s\"',]*{MASK_PATTERN.pattern}[\s\"',]*")
 
 
@@ -48,6 +53,20 @@ def key_column(lead: str) -> int:
 def _bare(text: str) -> str:
     """Return a name or value without its quotes and what separates it."""
     return text.strip(" \t,").strip("\"'").rstrip(":").strip("\"'")
+
+
+def _encoded(value: str) -> bool:
+    """Whether a value is base64 of a text, or of anything long; a word of small letters is base64
+    too, of what nobody can read."""
+    if not value:
+        return True
+    if not _BASE64.fullmatch(value):
+        return False
+    try:
+        text = base64.b64decode(value, validate=True).decode("utf-8")
+    except ValueError:
+        return _MIXED.fullmatch(value) is not None
+    return all(char.isprintable() or char in "\t\r\n" for char in text)
 
 
 class Continuation:
@@ -100,11 +119,13 @@ class Continuation:
             return self._block(body, newline, counts)
         if self.kind == "nested":
             return self._nested(body, newline, counts)
+        if self.kind in ("strings", "data"):
+            return self._values(body, newline, counts)
         return self._single(body, newline, counts)
 
     def covers(self, head: str) -> bool:
         """Whether a line too long to be held belongs to it, judged by its beginning."""
-        if self.kind in ("block", "nested"):
+        if self.kind in ("block", "nested", "strings", "data"):
             return indent_of(head) > self.indent
         if self.kind == "value":
             return _VALUE.match(head) is not None
@@ -230,6 +251,32 @@ class Continuation:
             if not looks_random(value):
                 return body + newline
         return self._masked_value(found, counts) + newline
+
+    def _values(self, body: str, newline: str, counts: dict[str, int]) -> str | None:
+        """Mask the values of a Secret, whatever their names. In `data` they are base64; the first
+        that is none says that this is another object, whose lines are looked at as any others."""
+        if not body.strip():
+            ends = self._first or self.kind == "data"
+            return None if ends else self._block(body, newline, counts)
+        if indent_of(body) <= self.indent:
+            return None
+        if self._first:
+            self._first, self._column = False, indent_of(body)
+        member = _MEMBER.fullmatch(body) if indent_of(body) == self._column else None
+        if member is None:
+            # More of a value that began on a line before.
+            return None if self.kind == "data" else self._block(body, newline, counts)
+        before, self._newline, self._masked = self._newline, "", False
+        lead, value = member.groups()
+        close = _CLOSE.search(value)
+        secret = value[: close.start()] if close else value
+        if self.kind == "data" and not _encoded(secret):
+            self._newline = before
+            return None
+        if not secret or _BLOCK.fullmatch(value) or _ONLY_MASK.fullmatch(secret):
+            return before + body + newline
+        counts[self.name] = counts.get(self.name, 0) + 1
+        return before + lead + mask(self.name) + value[len(secret) :] + newline
 
     def _single(self, body: str, newline: str, counts: dict[str, int]) -> str | None:
         found = (_VALUE if self.kind == "value" else _ITEM).fullmatch(body)

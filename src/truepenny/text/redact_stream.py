@@ -122,7 +122,8 @@ class RedactStream:
             done = self._masked(text, settled, at, line_end)
             at = line_end
             line = text[text.rfind("\n", 0, hit.begin) + 1 : hit.begin]
-            indent = key_column(line) if hit.opens == "nested" else indent_of(line)
+            mapping = hit.opens in ("nested", "strings", "data")
+            indent = key_column(line) if mapping else indent_of(line)
             self._open, done = _continuation(hit, indent, done)
             out.append(done)
             at = self._continue(text, at, out)

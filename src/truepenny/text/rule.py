@@ -33,7 +33,8 @@ class Span:
 
     `opens` says that the lines after this one belong to it too: `pem` up to the END line, `block`
     a deeper indented run, `nested` the values of a deeper indented mapping, `value` the `value:`
-    of the next line, `item` the next list item.
+    of the next line, `item` the next list item, `strings` every value of a deeper indented mapping,
+    `data` those of one in which all are base64.
     """
 
     start: int

@@ -25,7 +25,35 @@ def _data(match: re.Match[str]) -> Span | None:
     return Span(start, stop, "}]\n") if text[start:stop].strip() else None
 
 
+def _mapping(match: re.Match[str]) -> Span | None:
+    """A mapping that begins here, on lines of its own."""
+    text, at = match.string, match.end()
+    lead = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+    if lead.strip(' \t-"'):
+        return None
+    return Span(at, at, "\n", "strings" if match.group("strings") else "data")
+
+
 RULES = (
+    Rule(
+        "secret-mapping",
+        ("stringData", "data:", 'data":'),
+        r"(?P<strings>stringData)?(?:data)?\"?:[ \t]*\{?[ \t\r]*(?=\n)",
+        (
+            "stringData:\n  user: bob\n",
+            '"stringData": {\n  "user": "bob"\n}',
+            "data:\n  user: Ym9i\nkind: Secret\n",
+            '"data": {\n  "user": "Ym9i"\n}',
+        ),
+        (
+            "data:\n  color: darkblue\n  on: true\nkind: ConfigMap\n",
+            "metadata:\n  name: Ym9i\n",
+            '"data": {\n  "color": "blue"\n}',
+            "payload data:\n  hello\n",
+            "data:\n- Ym9i\n",
+        ),
+        locate=_mapping,
+    ),
     Rule(
         "secret-data",
         ('data":', 'data\\":', 'Data":', 'Data\\":', "data:map[", "Data:map["),
