@@ -48,15 +48,18 @@ def demo(
 ) -> None:
     """Serve the practice cluster with INCIDENT until Ctrl-C; it is a simulator of a Kubernetes API.
 
-    Your own kubectl works against it, and in another terminal so does `truepenny run`.
+    Your own kubectl works against it, and in another terminal so does `truepenny run`. Where the
+    incident has identities, INCIDENT@IDENTITY chooses the one that is current.
     """
     if only_list:
         _list(as_json)
         return
     from truepenny.demo.cluster import PracticeCluster, serve
+    from truepenny.demo.layer import split_identity
     from truepenny.demo.world import DEFAULT, World
 
-    world = World.load(incident or DEFAULT)
+    name, identity = split_identity(incident or DEFAULT)
+    world = World.load(name)
 
     def ready(cluster: PracticeCluster) -> None:
         click.echo(f"practice cluster (a simulator): {world.scenario.title}")
@@ -64,7 +67,9 @@ def demo(
         click.echo()
         click.echo(style(f"  export KUBECONFIG={cluster.kubeconfig}", "bold", sys.stdout))
         click.echo("  kubectl get pods -A")
+        for other in cluster.identities:
+            click.echo(f"  kubectl --context {other} auth can-i --list")
         click.echo(f'  truepenny run "{world.scenario.question}"')
         sys.stdout.flush()
 
-    serve(world, port=port, faults=faults, on_ready=ready)
+    serve(world, port=port, faults=faults, on_ready=ready, identity=identity)

@@ -81,15 +81,18 @@ def place(
 def practice(bench: Workbench, demo: str | None, faults: Sequence[str] = ()) -> Generator[Place]:
     """Serve the practice cluster while the context is open; with no incident the default one."""
     from truepenny.demo.cluster import PracticeCluster
+    from truepenny.demo.layer import split_identity
     from truepenny.demo.world import DEFAULT, World
     from truepenny.diagnose.cluster import Clusters
     from truepenny.diagnose.host.host import Hosts
 
-    world = World.load(demo or DEFAULT)
+    incident, identity = split_identity(demo or DEFAULT)
+    world = World.load(incident)
     name = world.scenario.name
     why = "" if demo else "no cluster is configured: "
     notice = f"{why}using the practice cluster (a simulator) with the incident {name!r}"
-    with PracticeCluster(world, faults) as cluster:
+    notice += f" as {identity!r}" if identity else ""
+    with PracticeCluster(world, faults, identity=identity) as cluster:
         clusters = Clusters.from_kubeconfig(
             cluster.kubeconfig,
             env=bench.env,
@@ -114,7 +117,8 @@ def place_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--demo",
             metavar="INCIDENT",
             shell_complete=complete.incident,
-            help="Use the practice cluster with this incident (`truepenny demo --list`).",
+            help="Use the practice cluster with this incident (`truepenny demo --list`); "
+            "INCIDENT@IDENTITY reads it as somebody with other rights.",
         ),
         click.option(
             "--cluster",

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from truepenny.demo.fault import Fault
+from truepenny.demo.server.authorization import authorizers
 from truepenny.demo.server.certificate import self_signed
-from truepenny.errors import CouldNotRun, UsageError
+from truepenny.errors import ConfigurationError, CouldNotRun, UsageError
 from truepenny.system.scratch import scratch_folder
 
 if TYPE_CHECKING:
@@ -52,8 +53,10 @@ class PracticeCluster:
     """A running practice cluster; a context manager that may be entered once.
 
     `url` and `kubeconfig` (context `demo`, cluster `practice`, mode 0600) hold from entering to
-    leaving. `faults` are `Fault`s or their written form. Entering raises CouldNotRun when the
-    address cannot be bound or the server does not come up.
+    leaving. Each further identity of the world has a context of its name; `identity` says which
+    one is current. `faults` are `Fault`s or their written form. Raises ConfigurationError for an
+    identity that the world has not; entering raises CouldNotRun when the address cannot be bound
+    or the server does not come up.
     """
 
     def __init__(
@@ -64,10 +67,24 @@ class PracticeCluster:
         host: str = LOOPBACK,
         port: int = 0,
         clock: Clock | None = None,
+        identity: str = "",
     ) -> None:
         self.world = world
+        known = authorizers(world.permissions)
+        self.identities: tuple[str, ...] = tuple(known)[1:]
+        """The names of the identities beside the default one."""
+        if identity and identity not in self.identities:
+            raise ConfigurationError(
+                f"there is no identity named {identity!r} in this incident",
+                remedy=f"Choose: {', '.join(self.identities)}."
+                if self.identities
+                else "It has the default one alone: leave out the @ and what follows it.",
+            )
+        self.identity = identity
+        self._home = {name: reader.home for name, reader in known.items()}
         self.faults = tuple(f if isinstance(f, Fault) else Fault.parse(f) for f in faults)
-        self.token = secrets.token_urlsafe(24)
+        self.tokens = {name: secrets.token_urlsafe(24) for name in ("", *self.identities)}
+        """The bearer token of each identity, the default one's under the empty name."""
         self.url = ""
         self.certificate = b""
         """The PEM certificate that clients check the server by."""
@@ -78,6 +95,11 @@ class PracticeCluster:
         self._app: PracticeApp | None = None
         self._portal: Any = None
         self._exit = ExitStack()
+
+    @property
+    def token(self) -> str:
+        """Return the bearer token of the default identity."""
+        return self.tokens[""]
 
     @property
     def kubeconfig(self) -> Path:
@@ -153,7 +175,7 @@ class PracticeCluster:
         server = Listening(self._folder, self.certificate, key, _KEEP_ALIVE, STOP_LIMIT)
         self._portal = stack.enter_context(start_blocking_portal())
         self._app = self._portal.call(
-            lambda: PracticeApp(self.world, self.token, self.faults, self._clock)
+            lambda: PracticeApp(self.world, self.tokens, self.faults, self._clock)
         )
         done = self._portal.start_task_soon(server.serve, self._app, listener)
         stack.callback(self._stop, server, done)
@@ -168,29 +190,27 @@ class PracticeCluster:
     def _write_kubeconfig(self) -> None:
         self.kubeconfig.touch(mode=0o600)
         authority = base64.b64encode(self.certificate).decode()
-        self.kubeconfig.write_text(
-            f"""\
-# A truepenny practice cluster: a simulator, gone when its process ends.
-apiVersion: v1
-kind: Config
-current-context: {CONTEXT}
-clusters:
-- name: {CLUSTER}
-  cluster:
-    server: {self.url}
-    certificate-authority-data: {authority}
-contexts:
-- name: {CONTEXT}
-  context:
-    cluster: {CLUSTER}
-    user: {USER}
-users:
-- name: {USER}
-  user:
-    token: {self.token}
-""",
-            encoding="utf-8",
-        )
+        lines = [
+            "# A truepenny practice cluster: a simulator, gone when its process ends.",
+            "apiVersion: v1",
+            "kind: Config",
+            f"current-context: {self.identity or CONTEXT}",
+            "clusters:",
+            f"- name: {CLUSTER}",
+            "  cluster:",
+            f"    server: {self.url}",
+            f"    certificate-authority-data: {authority}",
+            "contexts:",
+        ]
+        for name in self.tokens:
+            lines += [f"- name: {name or CONTEXT}", "  context:"]
+            lines += [f"    cluster: {CLUSTER}", f"    user: {name or USER}"]
+            if self._home[name]:
+                lines.append(f"    namespace: {self._home[name]}")
+        lines.append("users:")
+        for name, token in self.tokens.items():
+            lines += [f"- name: {name or USER}", "  user:", f"    token: {token}"]
+        self.kubeconfig.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def serve(
@@ -199,10 +219,13 @@ def serve(
     port: int = 0,
     faults: Sequence[Fault | str] = (),
     on_ready: Callable[[PracticeCluster], None] | None = None,
+    *,
+    identity: str = "",
 ) -> None:
     """Serve until Ctrl-C or SIGTERM, then clean up and return; `on_ready` is told the address.
 
-    Raises CouldNotRun as `PracticeCluster` does. Call it from the main thread.
+    Raises CouldNotRun and ConfigurationError as `PracticeCluster` does. Call it from the main
+    thread.
     """
     stopped = threading.Event()
 
@@ -211,7 +234,7 @@ def serve(
 
     before = signal.signal(signal.SIGTERM, stop)
     try:
-        with PracticeCluster(world, faults, host=host, port=port) as cluster:
+        with PracticeCluster(world, faults, host=host, port=port, identity=identity) as cluster:
             if on_ready is not None:
                 on_ready(cluster)
             stopped.wait()

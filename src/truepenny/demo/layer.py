@@ -6,7 +6,7 @@ objects.yaml    nodes, namespaces, workloads, jobs, cronjobs, services, objects,
 logs/<namespace>/<pod or workload>/<container>[.previous].log
 exec.toml       canned commands
 metrics.toml    usage that differs from the made-up default, or `available = false`
-permissions.toml  who the reader is and what it may not read
+permissions.toml  who the reader is and what it may not read; other identities by name
 """
 
 from __future__ import annotations
@@ -105,3 +105,9 @@ def _toml(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def split_identity(written: str) -> tuple[str, str]:
+    """Split `INCIDENT@IDENTITY`; the identity is empty, the default one, where none is named."""
+    name, _, identity = written.partition("@")
+    return name, identity

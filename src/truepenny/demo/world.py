@@ -18,7 +18,7 @@ from truepenny.demo.expand.build import Build, Object
 from truepenny.demo.expand.deployment import expand_deployment
 from truepenny.demo.expand.derived import expand_derived
 from truepenny.demo.expand.event import expand_event
-from truepenny.demo.expand.keys import check
+from truepenny.demo.expand.keys import check, check_permissions
 from truepenny.demo.expand.node import expand_node
 from truepenny.demo.expand.ordered import expand_ordered
 from truepenny.demo.expand.plain import expand_namespace, expand_object, expand_static_pod
@@ -47,7 +47,7 @@ class World:
         self.metrics: dict[str, Any] = measure(build, tables["metrics"])
         """{available, pods: {(namespace, pod): {container: (cpu, memory)}}, nodes: {…}}."""
         self.permissions: dict[str, Any] = tables["permissions"]
-        """{user, groups, deny: [{resources, verbs?, namespaces?, groups?, message?}]}."""
+        """The default identity, and the others under `identities`; see `server.authorization`."""
         self._build = build
         self._canned = tables["exec"]
         self._owners = {
@@ -68,6 +68,7 @@ class World:
         _expand(build, layer.shorthand(scenario))
         names = ("exec", "metrics", "permissions")
         tables = {name: layer.table(scenario, f"{name}.toml") for name in names}
+        check_permissions(tables["permissions"])
         return cls(described, build, tables)
 
     def find(self, reference: str) -> Object:

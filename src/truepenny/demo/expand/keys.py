@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from truepenny.errors import ConfigurationError
 
@@ -46,6 +47,9 @@ KNOWN = {
         "running ready started restarts last failing failing_since failing_last backoff",
         "pull tries last_try config waiting message terminated",
     ),
+    "permissions": _words("user groups namespaces write deny identities"),
+    "identity": _words("user groups namespaces write deny"),
+    "denial": _words("resources verbs namespaces groups message"),
     "event": _words("about type reason from container count first last message"),
 }
 
@@ -58,3 +62,14 @@ def check(piece: str, keys: Iterable[str], where: str) -> None:
             near = difflib.get_close_matches(key, known, n=1)
             remedy = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(sorted(known))}."
             raise ConfigurationError(f"unknown {piece} key {key!r}", where=where, remedy=remedy)
+
+
+def check_permissions(table: Mapping[str, Any]) -> None:
+    """Raise ConfigurationError for a key in permissions.toml that would silently mean nothing."""
+    check("permissions", table, "permissions.toml")
+    others: Mapping[str, Any] = table.get("identities", {})
+    for name, identity in others.items():
+        check("identity", identity, f"identities.{name}")
+    for identity in (table, *others.values()):
+        for denial in identity.get("deny", ()):
+            check("denial", denial, "permissions.toml deny")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, cast
@@ -12,7 +12,7 @@ import anyio
 
 from truepenny.demo.fault import Fault, FaultPlan
 from truepenny.demo.server import exec as recorded
-from truepenny.demo.server.authorization import Authorizer
+from truepenny.demo.server.authorization import Authorizer, authorizers
 from truepenny.demo.server.exchange import (
     Receive,
     Reply,
@@ -65,13 +65,14 @@ class _Cut(Exception):
 class PracticeApp:
     """Answers as an API server would; create and use it within one event loop.
 
-    `token` is the bearer token that every request outside the health paths must carry.
+    `tokens` are the bearer tokens by identity, the default one's under the empty name; every
+    request outside the health paths must carry one.
     """
 
     def __init__(
         self,
         world: World,
-        token: str,
+        tokens: Mapping[str, str],
         faults: Sequence[Fault] = (),
         clock: Clock | None = None,
     ) -> None:
@@ -81,8 +82,8 @@ class PracticeApp:
         self.requests_dropped = 0
         self.closing = anyio.Event()
         self._world = world
-        self._token = token
-        self._authorizer = Authorizer(world.permissions)
+        known = authorizers(world.permissions)
+        self._callers = {f"Bearer {token}": known[name] for name, token in tokens.items()}
         self._faults = FaultPlan(faults)
         self._clock = clock or SystemClock()
 
@@ -152,19 +153,20 @@ class PracticeApp:
                 failure = fault
         return failure
 
-    def _admit(self, request: Request) -> None:
-        if request.headers.get("authorization", "") != f"Bearer {self._token}":
+    def _admit(self, request: Request) -> Authorizer:
+        caller = self._callers.get(request.headers.get("authorization", ""))
+        if caller is None:
             raise Refusal(401, "Unauthorized")
+        return caller
 
     def _answer(self, request: Request, target: Target | None, body: bytes) -> Reply:
-        if not open_path(request.path):
-            self._admit(request)
-        if target is None:
+        caller = None if open_path(request.path) else self._admit(request)
+        if target is None or caller is None:
             value = plain(request, self.objects)
             if value is None:
                 raise no_such_path()
             return value
-        self._authorizer.check(target)
+        caller.check(target)
         now = self._clock.now()
         kind = target.kind
         if target.resource == "pods/exec":
@@ -172,7 +174,7 @@ class PracticeApp:
             raise Refusal(400, "exec needs a WebSocket upgrade")
         if target.verb == "create":
             asked = Request(request.method, request.path, body=body)
-            return review(asked, kind, self._authorizer, self.objects.catalog)
+            return review(asked, kind, caller, self.objects.catalog)
         if target.verb not in kind.verbs:
             raise Refusal(405, "the server does not allow this method on the requested resource")
         if kind.group == METRICS_GROUP:
@@ -267,10 +269,10 @@ class PracticeApp:
         try:
             if failure and failure.action == "status":
                 raise _refusal(failure)
-            self._admit(request)
+            caller = self._admit(request)
             if target is None or target.resource != "pods/exec":
                 raise no_such_path()
-            self._authorizer.check(target)
+            caller.check(target)
             pod = find(target, self.objects)
             recorded.check(request, pod)
             chosen = recorded.protocol(offered)

@@ -1,7 +1,10 @@
 """Who the caller is and what they may do: everybody reads, some worlds deny a few things.
 
-A world's `permissions` is `{user, groups, deny}`; each denial is `{resources, verbs?, namespaces?,
-groups?, message?}` where an absent list means all. Nobody may write.
+An identity is `{user, groups, namespaces?, write?, deny}`: `namespaces` are the only ones it has
+any right in, and then it has none on what lies in no namespace; `write` lets it change things as
+far as its rights go. Each denial is `{resources, verbs?, namespaces?, groups?, message?}` where an
+absent list means all. A world's `permissions` is one identity, the default one, with more by name
+under `identities`. Whatever the rights say, the practice cluster itself changes nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ GROUPS = ("practice:viewers", "system:authenticated")
 READ_ONLY = "the practice cluster is read-only"
 
 READING = ("get", "list", "watch")
+WRITING = ("create", "delete", "deletecollection", "patch", "update")
 _EXEC_VERBS = ("get", "create")
 """A WebSocket exec is a GET, the older form a POST."""
 
@@ -45,19 +49,28 @@ def _covers(rule: Object, field: str, wanted: str) -> bool:
     return not listed or "*" in listed or wanted in listed
 
 
+def _denies(rule: Object, field: str, wanted: str) -> bool:
+    # Whoever asks for everything at once has not got it when a part is denied.
+    return wanted == "*" or _covers(rule, field, wanted)
+
+
 class Authorizer:
-    """Answers from a fixed list of denials."""
+    """Answers for one identity from its fixed rights."""
 
     def __init__(self, permissions: Mapping[str, Any] | None = None) -> None:
         told = permissions or {}
         self.user: str = told.get("user") or USER
         self.groups: tuple[str, ...] = tuple(told.get("groups") or GROUPS)
         self._denials: list[Object] = list(told.get("deny") or ())
+        self._namespaces: tuple[str, ...] | None = (
+            tuple(told["namespaces"]) if "namespaces" in told else None
+        )
+        self._verbs = (*READING, *WRITING) if told.get("write") else READING
 
     @property
-    def denies_something(self) -> bool:
-        """Say whether the world takes anything away."""
-        return bool(self._denials)
+    def home(self) -> str:
+        """Return the namespace that a context of this identity names; empty for none."""
+        return self._namespaces[0] if self._namespaces else ""
 
     def _denial(self, wanted: Attributes) -> Object | None:
         for rule in self._denials:
@@ -65,41 +78,48 @@ class Authorizer:
             in_place = not wanted.namespace or _covers(rule, "namespaces", wanted.namespace)
             if (
                 in_place
-                and _covers(rule, "resources", wanted.resource)
-                and _covers(rule, "verbs", wanted.verb)
-                and _covers(rule, "groups", wanted.group)
+                and _denies(rule, "resources", wanted.resource)
+                and _denies(rule, "verbs", wanted.verb)
+                and _denies(rule, "groups", wanted.group)
             ):
                 return rule
         return None
 
+    def _reaches(self, namespace: str) -> bool:
+        return self._namespaces is None or namespace in self._namespaces
+
     def allows(self, wanted: Attributes) -> bool:
-        """Say whether the caller may do this."""
+        """Say whether the caller has the right to do this."""
         if wanted.path:
             return wanted.verb == "get"
         if (wanted.group, wanted.resource) in _REVIEWS and wanted.verb == "create":
             return True
-        verbs = _EXEC_VERBS if wanted.resource == "pods/exec" else READING
-        return wanted.verb in verbs and self._denial(wanted) is None
+        verbs = (*self._verbs, *_EXEC_VERBS) if wanted.resource == "pods/exec" else self._verbs
+        # `*` asks for every verb, and a reader has not got them all.
+        able = wanted.verb in verbs or (wanted.verb == "*" and WRITING[0] in self._verbs)
+        return able and self._reaches(wanted.namespace) and self._denial(wanted) is None
 
     def why_not(self, wanted: Attributes) -> str:
         """Explain a denial in the API server's words."""
-        if is_write(wanted):
-            return READ_ONLY
+        if wanted.path:
+            return f'User "{self.user}" cannot {wanted.verb} path "{wanted.path}"'
         place = f'in the namespace "{wanted.namespace}"' if wanted.namespace else _EVERYWHERE
         said = (
             f'User "{self.user}" cannot {wanted.verb} resource "{wanted.resource}" '
             f'in API group "{wanted.group}" {place}'
         )
-        extra = text(self._denial(wanted), "message")
+        extra = READ_ONLY if is_write(wanted) else text(self._denial(wanted), "message")
         return f"{said}: {extra}" if extra else said
 
     def check(self, target: Target) -> None:
-        """Raise Refusal 403 unless the caller may do this."""
+        """Raise Refusal 403 unless the caller may do this, and for every change."""
         kind = target.kind
         # A namespace object counts as lying in itself, so a namespace's reader may get it.
         place = target.name if kind.kind == "Namespace" else target.namespace
         wanted = Attributes(target.verb, kind.group, target.resource, place)
-        if self.allows(wanted):
+        allowed = self.allows(wanted)
+        changes = is_write(wanted) and kind not in REVIEW_KINDS
+        if allowed and not changes:
             return
         details: Object = {"kind": kind.plural}
         if target.name:
@@ -107,7 +127,8 @@ class Authorizer:
         if kind.group:
             details["group"] = kind.group
         named = f'{kind.resource} "{target.name}"' if target.name else kind.resource
-        raise Refusal(403, f"{named} is forbidden: {self.why_not(wanted)}", details=details)
+        why = READ_ONLY if allowed else self.why_not(wanted)
+        raise Refusal(403, f"{named} is forbidden: {why}", details=details)
 
     def rules_in(self, namespace: str, catalog: Catalog) -> tuple[list[Object], list[Object]]:
         """Return the resource and the URL rules that hold in a namespace, as RBAC writes them."""
@@ -115,24 +136,22 @@ class Authorizer:
             {"verbs": ["create"], "apiGroups": [kind.group], "resources": [kind.plural]}
             for kind in REVIEW_KINDS
         ]
-        if not self.denies_something:
-            exec_rule = {
-                "verbs": list(_EXEC_VERBS),
-                "apiGroups": [""],
-                "resources": ["pods/exec"],
-            }
-            rules += [{"verbs": list(READING), "apiGroups": ["*"], "resources": ["*"]}, exec_rule]
+        every = list(self._verbs)
+        if self._reaches(namespace) and not self._denials:
+            rules.append({"verbs": every, "apiGroups": ["*"], "resources": ["*"]})
+            rules.append({"verbs": [*_EXEC_VERBS], "apiGroups": [""], "resources": ["pods/exec"]})
         else:
             # Rules can only grant, so what is left is listed resource by resource.
             rules += self._remaining(namespace, catalog)
         return rules, [{"verbs": ["get"], "nonResourceURLs": ["*"]}]
 
     def _remaining(self, namespace: str, catalog: Catalog) -> Iterator[Object]:
+        writing = tuple(verb for verb in self._verbs if verb in WRITING)
         for kind in catalog.kinds:
             for resource, verbs in _resources(kind):
                 allowed = [
                     verb
-                    for verb in verbs
+                    for verb in dict.fromkeys((*verbs, *writing))
                     if self.allows(Attributes(verb, kind.group, resource, namespace))
                 ]
                 if allowed and kind not in REVIEW_KINDS:
@@ -152,3 +171,11 @@ def _resources(kind: Kind) -> Iterator[tuple[str, tuple[str, ...]]]:
 def is_write(wanted: Attributes) -> bool:
     """Say whether this would change something."""
     return wanted.verb not in READING and wanted.resource != "pods/exec"
+
+
+def authorizers(permissions: Mapping[str, Any]) -> dict[str, Authorizer]:
+    """Return the default identity under the empty name, and the others under theirs."""
+    others: Mapping[str, Any] = permissions.get("identities") or {}
+    return {"": Authorizer(permissions)} | {
+        name: Authorizer({"user": name, **told}) for name, told in others.items()
+    }

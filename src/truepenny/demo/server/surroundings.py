@@ -17,7 +17,7 @@ class World(Protocol):
 
     @property
     def permissions(self) -> Mapping[str, Any]:
-        """{user, groups, deny: [{resources, verbs?, namespaces?, groups?, message?}]}."""
+        """The default identity, and the others under `identities`; see `authorization`."""
         ...
 
     def logs(self, namespace: str, pod: str, container: str, previous: bool) -> str | None:
