@@ -343,6 +343,51 @@ async def test_what_nobody_could_count_is_not_none_left(folder: Path) -> None:
                 assert (await line(text, folder, level)).leftovers is None, text
 
 
+_CLOSE = (
+    'for one in /proc/$$/fd/*; do n=${one##*/}; [ "$n" -gt 2 ] && eval "exec $n>&-"; done '
+    "2>/dev/null; "
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        # With our report's descriptor closed, `set -e` must not end it by a status of ours.
+        (_CLOSE + "set -e; exit 0", 0, ""),
+        (_CLOSE + "set -e; exit 3", 3, ""),
+        ("set -eE; trap 'echo caught' ERR; readonly REPLY OPTARG; exit 4", 4, ""),
+        # Descriptors that a line opens for itself take nothing of ours.
+        ("exec 3>&1 4>&1 5>&1 6>&1 7>&1 8>&1 9>&1 10>&1 11>&1 200>&1; echo x", 0, "x\n"),
+        ("set -v\necho x | cat", 0, "x\necho x | cat\n"),
+        ("if true; then set -o verbose; fi\ntrue", 0, "true\n"),
+        ("true | cat; trap", 0, ""),
+        ("trap -p | cat", 0, ""),
+        ("exec 5>&1; BASH_XTRACEFD=5; PS4=; set -x; true | true", 0, "true\ntrue\n"),
+        ("ulimit -n 3; exit 5", 5, ""),
+        ("ulimit -f 0; exit 6", 6, ""),
+    ],
+)
+async def test_counting_shows_and_changes_nothing_of_the_line(
+    folder: Path, text: str, code: int, said: str
+) -> None:
+    for level in levels(folder):
+        done = await line(text, folder, level)
+        assert (done.exit.observed, done.stdout.text + done.stderr.text) == (code, said), level
+
+
+async def test_a_report_that_fills_its_room_is_none(folder: Path) -> None:
+    # As four thousand processes would: how many more there were nobody knows.
+    text = (
+        "for f in /proc/$$/fd/*; do case $(readlink $f) in *stages*) N=${f##*/};; esac; done; "
+        'T=$(builtin trap -p EXIT); T=${T#*\\" }; T=${T%% *}; '
+        "(printf '%s 0 0 ' $T; head -c 4080 /dev/zero | tr '\\0' .) >&$N; exit 0"
+    )
+    for level in levels(folder):
+        if level is Level.BWRAP:
+            done = await line(text, folder, level)
+            assert (done.exit.observed, done.leftovers) == (0, None)
+
+
 async def test_nothing_is_left_of_any_level(folder: Path) -> None:
     lines = (
         "sleep 60 >/dev/null 2>&1 & setsid sleep 60 >/dev/null 2>&1 & true",

@@ -50,9 +50,10 @@ _FUNCTION = re.compile(r"BASH_FUNC_.*(?:%%|\(\))")
 _REPORT = """\
 unset BASH_ENV
 exec {script}<&-
-trap '{{ builtin printf "%s " {token} "$?" "${{PIPESTATUS[@]}}" >&{report}
+trap '! {{ builtin printf "%s " {token} "$?" "${{PIPESTATUS[@]}}" >&{report}
 {count}}} >/dev/null 2>&1' EXIT
 """
+# Negated, `set -e` does not end the shell by a status of ours where the line closed a descriptor.
 
 _COUNT = """\
 builtin set +efu
@@ -66,11 +67,22 @@ done
 """
 # A point for each process that is not dead yet. A subshell would be one more.
 
+_SHOWN = re.compile(
+    r"XTRACEFD|(?:^|[;&|({\n]|\b(?:then|else|do)\s)\s*"
+    r"(?:ulimit\s+-\w*[fn]|set\s[^;&|\n]*(?:-\w*v|verbose)|trap\s*(?:-p|[;&|)\n]|$))"
+)
+"""Lines that would show the trap in their own output, or whose limits its report would run into.
+They are run without it: what they say matters more than the status of their stages."""
+
 _OURS = 2
 """Of those: the shell itself, and the first process of bubblewrap's namespace."""
 
 _REPORT_BYTES = 4096
-"""Room for what comes back: the statuses of a thousand stages."""
+"""Room for what comes back: the statuses of a thousand stages. Full, it may be cut: no report."""
+
+_LOWEST = 640
+"""The descriptors of both files are no lower: a line that opens 3 or 200 for itself must not have
+our report written into its file. Below the usual limit of 1024."""
 
 
 def clean_of_startup(env: Mapping[str, str]) -> dict[str, str]:
@@ -119,14 +131,15 @@ async def run_line(
         execution = await run(command, on_output=on_output, clock=clock)
         return replace(execution, remarks=(*execution.remarks, NO_BASH))
     alone = command.sandbox is not None and command.sandbox.containment.level is Level.BWRAP
-    if not ("|" in line or alone) or not hasattr(os, "memfd_create"):
+    asked = ("|" in line or alone) and not _SHOWN.search(line)
+    if not asked or not hasattr(os, "memfd_create"):
         # Nothing to report, or nothing to hand the startup file over in. Without an exit trap
         # bash may replace itself by the program, whose signal we then see.
         return await run(command, on_output=on_output, clock=clock)
     try:
         report = _Report(counts=alone)
     except OSError:
-        # Out of descriptors: the statuses stay unknown.
+        # Out of descriptors, or too few may be open: the statuses stay unknown.
         return await run(command, on_output=on_output, clock=clock)
     try:
         execution = await run(report.told(command), on_output=on_output, clock=clock)
@@ -147,9 +160,9 @@ class _Report:
 
     def __init__(self, *, counts: bool) -> None:
         self._token = secrets.token_hex(8)
-        self._script = os.memfd_create("truepenny-line")
+        self._script = _memory("truepenny-line")
         try:
-            self._back = os.memfd_create("truepenny-stages", os.MFD_ALLOW_SEALING)
+            self._back = _memory("truepenny-stages", os.MFD_ALLOW_SEALING)
             os.ftruncate(self._back, _REPORT_BYTES)
             fcntl.fcntl(self._back, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
         except BaseException:
@@ -183,8 +196,9 @@ class _Report:
     def read(self) -> tuple[tuple[int, ...] | None, int | None]:
         """Return the exit status and then those of the stages, and how many processes were left;
         None for what was not told, or not told alone."""
-        words = os.pread(self._back, _REPORT_BYTES, 0).rstrip(b"\0").split()
-        if not words or words[0] != self._token.encode():
+        data = os.pread(self._back, _REPORT_BYTES, 0).rstrip(b"\0")
+        words = data.split()
+        if not words or words[0] != self._token.encode() or len(data) == _REPORT_BYTES:
             return None, None
         points = words.pop() if not words[-1].strip(b".") else b""
         try:
@@ -193,6 +207,15 @@ class _Report:
             return None, None
         # Without the shell itself it was no count.
         return statuses, len(points) - _OURS if len(points) >= _OURS else None
+
+
+def _memory(name: str, flags: int = 0) -> int:
+    """Return a file in memory with a descriptor from `_LOWEST` on. Raises OSError."""
+    made = os.memfd_create(name, flags | os.MFD_CLOEXEC)
+    try:
+        return fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, _LOWEST)
+    finally:
+        os.close(made)
 
 
 def with_stages(line: str, execution: Execution, statuses: tuple[int, ...] | None) -> Execution:
