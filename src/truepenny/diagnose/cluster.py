@@ -40,6 +40,10 @@ class Cluster:
     problem: str = ""
     require_read_only: bool = False
 
+    def environment(self) -> dict[str, str]:
+        """Return the whole environment of a kubectl for it."""
+        return self.kubectl.environment(self.kubeconfig, plugin=bool(self.context.plugin))
+
     @property
     def source(self) -> dict[str, str]:
         """Where an answer of it comes from, for `Facts.source`."""

@@ -85,7 +85,7 @@ async def _start(process: Process, server: Server) -> asyncio.subprocess.Process
     assert process.command is not None
     return await asyncio.create_subprocess_exec(
         "/bin/sh", "-c", process.command,
-        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE, start_new_session=True,
         env={"PATH": server.path, "HOME": "/", VARIABLE: server.name},
     )  # fmt: skip
@@ -100,8 +100,19 @@ async def _pumped(child: asyncio.subprocess.Process, process: Process) -> int:
                 target.write(data)
                 await target.drain()
 
+    async def feed() -> None:
+        assert child.stdin is not None
+        with suppress(OSError, asyncssh.Error):
+            while data := await process.stdin.read(65536):
+                child.stdin.write(data)
+                await child.stdin.drain()
+        child.stdin.close()
+
+    feeding = asyncio.create_task(feed())
     await asyncio.gather(pump(child.stdout, process.stdout), pump(child.stderr, process.stderr))
-    return await child.wait()
+    code = await child.wait()
+    feeding.cancel()
+    return code
 
 
 @asynccontextmanager

@@ -36,8 +36,10 @@ class Channel:
         self._on_data = on_data
         self._channel: asyncssh.SSHClientChannel[bytes] | None = None
 
-    async def open(self, ssh: asyncssh.SSHClientConnection, command: str) -> None:
-        """Start the command with an empty standard input. Raises asyncssh.Error and OSError."""
+    async def open(
+        self, ssh: asyncssh.SSHClientConnection, command: str, stdin: bytes = b""
+    ) -> None:
+        """Start the command, `stdin` its whole input. Raises asyncssh.Error and OSError."""
         import asyncssh
         from asyncssh.constants import EXTENDED_DATA_STDERR
 
@@ -71,6 +73,8 @@ class Channel:
             "Any", ssh
         ).create_session(Session, command, encoding=None)
         self._channel = opened[0]
+        if stdin:
+            cast("Any", self._channel).write(stdin)
         self._channel.write_eof()
 
     def stop_reading(self) -> None:

@@ -86,7 +86,7 @@ def host_exec_tool(
         except DialFailed as failure:
             notes = memo.note(failure, context.clock.monotonic())
             return failure.result(source, command=line, notes=notes)
-        return _result(done, line, source)
+        return result_of(done, line, source)
 
     return Tool(
         name="host_exec",
@@ -125,7 +125,8 @@ def source_of(hosts: Hosts, host: Host) -> dict[str, str]:
     return source
 
 
-def _result(done: HostRun, line: str, source: dict[str, str]) -> Result:
+def result_of(done: HostRun, line: str, source: dict[str, str]) -> Result:
+    """Return the result of a run; `line` is how it is told, `source` where it ran."""
     execution, meaning = done.execution, done.meaning
     out, err = execution.stdout, execution.stderr
     sizes = (out.bytes, err.bytes)

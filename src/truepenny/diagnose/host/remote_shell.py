@@ -27,6 +27,7 @@ TERM_STEPS = 20
 
 _RUN = """\
 token=$1 line=$2 report=$3 plain=$4
+if [ "$5" = 1 ]; then exec 5<&0; else exec 5</dev/null; fi
 export TRUEPENNY_RUN="$token"
 if bash=$(command -v bash); then
   shell=bash
@@ -45,13 +46,13 @@ if command -v setsid >/dev/null 2>&1; then
     echo "$$"; printf "\\036%s session %s\\036" "$1" "$$" >&2
     exec >&4 4>&-
     shift
-    exec "$@"' sh "$token" "$@" </dev/null)
+    exec "$@"' sh "$token" "$@" <&5 5<&-)
   code=$?
   exec 4>&-
   kill -s 0 -- "-$session" 2>/dev/null && left=1
 else
   printf '\\036%s session 0\\036' "$token" >&2
-  "$@" </dev/null
+  "$@" <&5 5<&-
   code=$?
 fi
 printf '\\036%s %s %s\\036' "$token" "$shell" "$left" >&2
@@ -111,14 +112,16 @@ def new_token() -> str:
     return secrets.token_hex(12)
 
 
-def run_words(token: str, line: str) -> str:
-    """Return what the login shell is given to run a line by bash.
+def run_words(token: str, line: str, *, reads: bool = False) -> str:
+    """Return what the login shell is given to run a line by bash. The line reads what is sent to
+    it with `reads`, and nothing otherwise.
 
     Where there is no bash, sh runs a line that both read alike, and no other: what was admitted as
     bash reads it may be something else to sh (`&>` is one operator to bash and two to sh).
     """
     report = _REPORT.format(token=token) if "|" in line else ""
-    return _words(_RUN, token, line, report, str(int(_PLAIN.fullmatch(line) is not None)))
+    plain = _PLAIN.fullmatch(line) is not None
+    return _words(_RUN, token, line, report, str(int(plain)), str(int(reads)))
 
 
 def end_words(token: str, session: int) -> str:

@@ -61,8 +61,10 @@ async def run_on_host(
     redactor: Redactor,
     offload: Path | None = None,
     clock: Clock | None = None,
+    stdin: bytes | None = None,
 ) -> HostRun:
-    """Run a line and return what happened; `seconds` cover dialling and running.
+    """Run a line and return what happened; `seconds` cover dialling and running. `stdin` is sent
+    to the line; None gives it an empty one.
 
     Raises DialFailed: then nothing ran. Cancelling ends the line on the host before it propagates,
     as far as the host can be reached again within `END_SECONDS`.
@@ -77,7 +79,7 @@ async def run_on_host(
             message = f"was not reached within {seconds:g} s"
             raise DialFailed(host.name, host.name, Stage.NETWORK, message)
         connected = clock.monotonic() - began
-        running = _Running(hosts, host, line, user, limits, redactor, offload)
+        running = _Running(hosts, host, line, user, limits, redactor, offload, stdin)
         try:
             run = await running.run(connection, max(seconds - connected, 0.0))
         except BaseException:
@@ -99,9 +101,10 @@ class _Running:
         limits: CaptureLimits,
         redactor: Redactor,
         offload: Path | None,
+        stdin: bytes | None,
     ) -> None:
         self._hosts, self._host, self._user = hosts, host, user
-        self._line = line
+        self._line, self._stdin = line, stdin
         self._stop_after = limits.stop_after
         self._captures: dict[Stream, Capture] = {
             "stdout": Capture(limits.stdout, redactor),
@@ -127,7 +130,8 @@ class _Running:
                 try:
                     # From here on the host may have begun, whether we hear of it or not.
                     started = True
-                    await channel.open(connection.ssh, run_words(self._token, self._line))
+                    words = run_words(self._token, self._line, reads=self._stdin is not None)
+                    await channel.open(connection.ssh, words, self._stdin or b"")
                 except (asyncssh.ChannelOpenError, OSError) as error:
                     raise DialFailed(
                         self._host.name, self._host.name, Stage.UNKNOWN,

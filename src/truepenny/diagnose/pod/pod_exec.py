@@ -72,10 +72,8 @@ def pod_exec_tool(clusters: Clusters, *, max_bytes: int = DEFAULT_BYTES) -> Tool
     """
 
     async def run(arguments: Mapping[str, Any], context: CallContext) -> Result:
-        for field in ("pod", "namespace", "container"):
-            name = arguments.get(field)
-            if name is not None and not (len(name) <= NAME_CHARS and _NAME.fullmatch(name)):
-                return invalid(field, f"{field} is no name of an object: a-z, 0-9, '-' and '.'")
+        if wrong := wrong_name(arguments, "pod", "namespace", "container"):
+            return wrong
         # Judged again where it is read: the words that run are the ones that were admitted.
         admitted = check(arguments["command"], "pod")
         if not isinstance(admitted, Admitted):
@@ -89,10 +87,8 @@ def pod_exec_tool(clusters: Clusters, *, max_bytes: int = DEFAULT_BYTES) -> Tool
             return refused("output_form", _UNREADABLE, "env", form=form.name)
         execution = await run_process(
             Command(
-                argv=(cluster.kubectl.find(), *_words(cluster, arguments, argv)),
-                env=cluster.kubectl.environment(
-                    cluster.kubeconfig, plugin=bool(cluster.context.plugin)
-                ),
+                argv=(cluster.kubectl.find(), *exec_words(cluster, arguments, argv)),
+                env=cluster.environment(),
                 timeout=arguments.get("timeout_seconds", DEFAULT_SECONDS),
                 limits=CaptureLimits(
                     Limits(bytes=max_bytes), Limits(bytes=ERROR_BYTES), STOP_AFTER_BYTES
@@ -103,7 +99,8 @@ def pod_exec_tool(clusters: Clusters, *, max_bytes: int = DEFAULT_BYTES) -> Tool
             ),
             clock=context.clock,
         )
-        return _result(execution, arguments, cluster, admitted.programs[0])
+        meaning = meaning_of(execution, admitted.programs[0])
+        return result_of(execution, meaning, arguments["command"], source_of(cluster, arguments))
 
     return Tool(
         name="pod_exec",
@@ -118,6 +115,15 @@ def pod_exec_tool(clusters: Clusters, *, max_bytes: int = DEFAULT_BYTES) -> Tool
     )
 
 
+def wrong_name(arguments: Mapping[str, Any], *fields: str) -> Result | None:
+    """Return the result of a call where one of the fields is no name of an object, else None."""
+    for field in fields:
+        name = arguments.get(field)
+        if name is not None and not (len(name) <= NAME_CHARS and _NAME.fullmatch(name)):
+            return invalid(field, f"{field} is no name of an object: a-z, 0-9, '-' and '.'")
+    return None
+
+
 def judge(arguments: Mapping[str, Any]) -> Decision:
     """Deny what is not read-only. No level of autonomy lifts this: the tool's class rests on it."""
     found = check(arguments["command"], "pod")
@@ -128,11 +134,15 @@ def judge(arguments: Mapping[str, Any]) -> Decision:
     )
 
 
-def _words(cluster: Cluster, arguments: Mapping[str, Any], argv: Sequence[str]) -> tuple[str, ...]:
+def exec_words(
+    cluster: Cluster, arguments: Mapping[str, Any], argv: Sequence[str], *, reads: bool = False
+) -> tuple[str, ...]:
+    """Return the words after kubectl that run `argv` in a container; `reads`: it gets our stdin."""
     container = arguments.get("container")
     return (
         *cluster.kubectl.arguments(cluster.context.name),
         "exec",
+        *(("-i",) if reads else ()),
         "-n",
         arguments["namespace"],
         arguments["pod"],
@@ -165,11 +175,23 @@ def meaning_of(execution: Execution, program: str) -> Classification:
     return meaning
 
 
-def _result(
-    execution: Execution, arguments: Mapping[str, Any], cluster: Cluster, program: str
+def source_of(cluster: Cluster, arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Return where an answer of a container comes from."""
+    source = {
+        "cluster": cluster.name,
+        "context": cluster.context.name,
+        "namespace": arguments["namespace"],
+        "pod": arguments["pod"],
+    }
+    if "container" in arguments:
+        source["container"] = arguments["container"]
+    return source
+
+
+def result_of(
+    execution: Execution, meaning: Classification, line: str, source: Mapping[str, str]
 ) -> Result:
-    meaning = meaning_of(execution, program)
-    line = arguments["command"]
+    """Return the result of what ran through `kubectl exec`; `line` is how it is told."""
     if execution.failure is not None:
         return not_started(execution, meaning, line)
     out, err = execution.stdout, execution.stderr
@@ -183,14 +205,6 @@ def _result(
     )
     notes = (_MAY_RUN,) if execution.cause is not None else ()
     facts = process_facts(execution, meaning, view, command=line, notes=notes)
-    source = {
-        "cluster": cluster.name,
-        "context": cluster.context.name,
-        "namespace": arguments["namespace"],
-        "pod": arguments["pod"],
-    }
-    if "container" in arguments:
-        source["container"] = arguments["container"]
     facts = replace(facts, source=source, containment={})
     if meaning.leg is Leg.TRANSPORT:
         unknown = Completeness("unknown", meaning.reason.replace("_", " "))
@@ -203,17 +217,24 @@ def _result(
 _MAY_RUN = "whether the command still runs in the container is not known: only kubectl was ended"
 
 
-def _parameters(clusters: Clusters) -> dict[str, Any]:
+def place_properties(clusters: Clusters) -> dict[str, Any]:
+    """Return the arguments that say in which container something runs."""
     known = ", ".join(clusters.names) or "none"
     rule = "may be left out" if len(clusters.names) == 1 else "required"
     name = {"type": "string", "minLength": 1, "maxLength": NAME_CHARS}
     return {
+        "cluster": {"type": "string", "description": f"Bound: {known}; {rule}."},
+        "namespace": name,
+        "pod": name,
+        "container": {**name, "description": "The pod's default one unless given."},
+    }
+
+
+def _parameters(clusters: Clusters) -> dict[str, Any]:
+    return {
         "type": "object",
         "properties": {
-            "cluster": {"type": "string", "description": f"Bound: {known}; {rule}."},
-            "namespace": name,
-            "pod": name,
-            "container": {**name, "description": "The pod's default one unless given."},
+            **place_properties(clusters),
             "command": {"type": "string", "minLength": 1, "description": "Program and words."},
             "timeout_seconds": {
                 "type": "number",

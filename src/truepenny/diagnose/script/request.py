@@ -32,10 +32,11 @@ _SHELLS = ("bash", "sh")
 _STATUS = re.compile(r"status: ([a-z][a-z_]{0,63})")
 """A script's last line (diagnostics spec 7)."""
 
-NOT_READ_ONLY = (
-    "Nothing judges what a script does: it is code of a skill. "
-    "The result's `status` is what the script's last line says."
+MEANING = (
+    "Nothing judges what a script does: it is code of a skill. Its last line is `status: WORD`; a "
+    "result without a status says nothing about the target."
 )
+"""In the description of each script tool."""
 
 
 @dataclass(frozen=True, slots=True)
