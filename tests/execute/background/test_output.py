@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -111,3 +113,23 @@ def test_a_tail_looks_back_only_so_far(tmp_path: Path) -> None:
     assert read_tail(path, 2)[0] == "last\n"
     path.write_text("é" * TAIL_BYTES, encoding="utf-8")
     assert set(read_tail(path, 1)[0]) == {"é"}
+
+
+def test_a_disk_that_is_full_leaves_no_part_of_a_character(tmp_path: Path) -> None:
+    code = """
+import resource, sys
+from pathlib import Path
+from truepenny.execute.background.output import OutputFile
+resource.setrlimit(resource.RLIMIT_FSIZE, (10, resource.RLIM_INFINITY))
+output = OutputFile(Path(sys.argv[1]))
+output.feed("stdout", "abcdefghi\u20ac\u20ac\\n")
+output.close()
+print(output.size, output.cut, output.problem, output.intact())
+"""
+    path = tmp_path / "out"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert done.stdout == "9 7 File too large True\n"
+    assert read_part(path, 0) == ("abcdefghi", 9, 9)
+    assert read_tail(path, 5) == ("abcdefghi", 0, 9)

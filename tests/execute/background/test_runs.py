@@ -47,6 +47,27 @@ async def first_line(runs: BackgroundRuns, run: BackgroundRun) -> str:
     return text
 
 
+@pytest.mark.parametrize("kind", ["gone", "another", "shorter", "longer", "link"])
+async def test_output_that_somebody_changed_is_not_shown(tmp_path: Path, kind: str) -> None:
+    async with BackgroundRuns(tmp_path / "runs", 1) as runs:
+        run = runs.start(python(LONG), owner="me", label="x")
+        said = await first_line(runs, run)
+        if kind == "shorter":
+            os.truncate(run.path, 0)
+        elif kind == "longer":
+            run.path.write_text(f"{said}all is well\n", encoding="utf-8")
+        else:
+            run.path.rename(tmp_path / "old")
+        if kind == "another":
+            run.path.write_text(said, encoding="utf-8")
+        elif kind == "link":
+            run.path.symlink_to(tmp_path / "old")
+        for read in (lambda: runs.read("me", run.id), lambda: runs.tail("me", run.id, 5)):
+            with pytest.raises(StorageFailed):
+                read()
+        assert (await runs.stop("me", run.id)).state is State.STOPPED
+
+
 async def test_a_run_from_start_to_end(tmp_path: Path) -> None:
     ended: list[tuple[str, State]] = []
     async with BackgroundRuns(

@@ -7,6 +7,7 @@ of the other. What comes in is decoded, stripped of control sequences and redact
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,6 +53,8 @@ class OutputFile:
         self._limit = limit
         self._begun: dict[str, str] = {}
         self._handle = os.open(path, flags, PRIVATE)
+        found = os.fstat(self._handle)
+        self._identity = found.st_dev, found.st_ino
 
     def feed(self, stream: str, text: str) -> None:
         """Take text of a stream; its whole lines are written, the rest waits for more."""
@@ -62,6 +65,12 @@ class OutputFile:
         self._write(text[:end])
         if end < len(text):
             self._begun[stream] = text[end:]
+
+    def intact(self) -> bool:
+        """Whether the file at its path is the one that was written, and as long as that. Raises
+        OSError where there is none."""
+        found = os.lstat(self.path)
+        return (found.st_dev, found.st_ino, found.st_size) == (*self._identity, self.size)
 
     def close(self) -> None:
         """Write what waits and close; safe to call again."""
@@ -85,15 +94,19 @@ class OutputFile:
             kept = data[:room].decode("utf-8", "ignore").encode()
             self.cut += len(data) - len(kept)
             data = kept
-        rest = memoryview(data)
+        done, view = 0, memoryview(data)
         try:
-            while rest:
-                count = os.write(self._handle, rest)
-                self.size += count
-                rest = rest[count:]
+            while done < len(data):
+                done += os.write(self._handle, view[done:])
         except OSError as error:
             self.problem = os.strerror(error.errno) if error.errno else str(error)
-            self.cut += len(rest)
+            self.cut += len(data)
+            # A part of a character at the end would never be read: who reads on would not end.
+            done = len(data[:done].decode("utf-8", "ignore").encode())
+            self.cut -= done
+            with suppress(OSError):
+                os.ftruncate(self._handle, self.size + done)
+        self.size += done
 
 
 def read_part(path: Path, offset: int, limit: int = READ_BYTES) -> tuple[str, int, int]:

@@ -19,7 +19,7 @@ from typing import Self
 import anyio
 from anyio.abc import TaskGroup
 
-from truepenny.errors import CouldNotRun, UsageError
+from truepenny.errors import CouldNotRun, StorageFailed, UsageError
 from truepenny.execute.command import Command
 from truepenny.execute.execution import Execution, StartFailure
 from truepenny.execute.process import Running, begin
@@ -192,10 +192,7 @@ class BackgroundRuns:
         """Return output from a byte offset; `next` is where to go on. Raises StorageFailed."""
         live = self._find(owner, id)
         begun = live.run.state is State.RUNNING
-        try:
-            text, end, size = read_part(live.run.path, offset, limit)
-        except OSError as error:
-            raise storage_failed(error, live.run.path, "Reading the output") from error
+        text, end, size = _read(live.output, lambda path: read_part(path, offset, limit))
         output = live.output
         return Reading(text, min(offset, size), end, size, output.cut, output.problem, begun)
 
@@ -203,10 +200,7 @@ class BackgroundRuns:
         """Return the last lines of the output so far. Raises StorageFailed."""
         live = self._find(owner, id)
         begun = live.run.state is State.RUNNING
-        try:
-            text, start, size = read_tail(live.run.path, lines)
-        except OSError as error:
-            raise storage_failed(error, live.run.path, "Reading the output") from error
+        text, start, size = _read(live.output, lambda path: read_tail(path, lines))
         return Reading(text, start, size, size, live.output.cut, live.output.problem, begun)
 
     def _drop_oldest(self) -> None:
@@ -287,6 +281,22 @@ class BackgroundRuns:
             cut=live.output.cut,
             runtime=self._runtime,
         ).write(run.path.with_suffix(".json"))
+
+
+def _read(output: OutputFile, read: Callable[[Path], tuple[str, int, int]]) -> tuple[str, int, int]:
+    """Read what was written, or raise StorageFailed: what another put there is no output."""
+    try:
+        found = read(output.path)
+        intact = output.intact()
+    except OSError as error:
+        raise storage_failed(error, output.path, "Reading the output") from error
+    if not intact:
+        raise StorageFailed(
+            "the output file was changed by somebody else: what is there is not what was written",
+            where=str(output.path),
+            remedy="Run the command again, and leave the file alone.",
+        )
+    return found
 
 
 def sweep(directory: Path, now: datetime) -> int:
