@@ -50,6 +50,17 @@ async def test_how_it_ended_is_told_and_never_made_up(level: str) -> None:
         assert "exit 7" in read(done)
 
 
+async def test_what_it_came_to_is_judged_by_the_whole_line() -> None:
+    async with world() as here:
+        comment = "x" * 6000
+        id = await start(here, f"exit 1 # {comment} ; grep nothing")
+        done = await look(here, id, wait_ms=20_000)
+        assert done.outcome is Outcome.TARGET_FAILED
+        id = await start(here, f"grep nothing </dev/null # {comment}")
+        done = await look(here, id, wait_ms=20_000)
+        assert done.outcome is Outcome.NO_MATCH
+
+
 @pytest.mark.parametrize("level", LEVELS)
 async def test_a_run_that_goes_on_is_partial_and_can_be_stopped_once(level: str) -> None:
     async with world(level) as here:

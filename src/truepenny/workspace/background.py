@@ -44,7 +44,8 @@ def meaning_of(run: BackgroundRun) -> Classification:
         return Classification(Outcome.SUCCESS, "still_running")
     if run.execution is None:
         return Classification(Outcome.INTERNAL_ERROR, "lost_sight_of_it")
-    return classify_line(run.execution, run.label)
+    # Not by the label, which may be cut: what is missing may have been a comment or a quote.
+    return classify_line(run.execution, run.argv[-1])
 
 
 def facts_of(run: BackgroundRun, view: View, sizes: ByteCounts) -> Facts:

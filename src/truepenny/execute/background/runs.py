@@ -56,7 +56,9 @@ class BackgroundRun:
     """One run. `execution` is None until the end, and for one that our own fault ended.
 
     `path` is the output file. `containment` is what holds it while it runs; afterwards the
-    execution says what did. `ended` is set once, after `state` and `execution` are final.
+    execution says what did. `ended` is set once, after `state` and `execution` are final. `argv`
+    is what was started, whole and as it was given: what an end means is judged by it, and it is
+    never shown. `label` is for showing.
     """
 
     id: str
@@ -64,6 +66,7 @@ class BackgroundRun:
     label: str
     started_at: datetime
     path: Path
+    argv: tuple[str, ...] = ()
     state: State = State.RUNNING
     execution: Execution | None = None
     problem: str = ""
@@ -156,7 +159,7 @@ class BackgroundRuns:
             )
         self._drop_oldest()
         redactor = command.redactor or Redactor()
-        live = self._prepare(owner, redactor.text(label).text)
+        live = self._prepare(owner, redactor.text(label).text, command.argv)
         try:
             self._publish(live)
             running = begin(replace(command, redactor=redactor), live.output.feed)
@@ -220,14 +223,14 @@ class BackgroundRuns:
             raise UnknownRun(f"there is no background run {id}")
         return live
 
-    def _prepare(self, owner: str, label: str) -> _Live:
+    def _prepare(self, owner: str, label: str, argv: tuple[str, ...]) -> _Live:
         id = self._ids.new("run")
         path = self.directory / f"{id}.output"
         try:
             output = OutputFile(path, self._output_bytes)
         except OSError as error:
             raise storage_failed(error, path, "Making the output file") from error
-        live = _Live(BackgroundRun(id, owner, label, self._clock.now(), path), output)
+        live = _Live(BackgroundRun(id, owner, label, self._clock.now(), path, argv), output)
         self._live[id] = live
         return live
 
