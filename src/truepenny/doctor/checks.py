@@ -10,6 +10,7 @@ from .execution import ripgrep, shell, tool_server
 from .hosts import hosts
 from .machine import durability, locking, python, space, writable
 from .models import default_model, keys
+from .programs import background, interpreters, project_checks
 from .settings import redaction, settings
 
 CHECKS: tuple[Check, ...] = (
@@ -32,6 +33,9 @@ CHECKS: tuple[Check, ...] = (
     Check("shell", "shell", shell),
     Check("ripgrep", "search", ripgrep),
     Check("tool_server", "tool server", tool_server),
+    Check("background", "commands in the background", background),
+    Check("interpreters", "interpreters of scripts", interpreters),
+    Check("project_checks", "programs of checks", project_checks),
     Check("network", "network of commands", network),
     Check("credentials", "credentials of programs", credentials),
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from truepenny.config.settings import Settings
 from truepenny.errors import TruepennyError
@@ -13,6 +14,9 @@ from truepenny.system.scratch import scratch_folder
 from truepenny.text.redact import Redactor
 
 from .check import Finding, Surroundings, fail, ok, warn
+
+if TYPE_CHECKING:
+    from truepenny.workspace.opening import OpenWorkspace
 
 WORDS = "what the tool server read"
 
@@ -49,6 +53,18 @@ async def ripgrep(around: Surroundings) -> list[Finding]:
 
 async def tool_server(around: Surroundings) -> list[Finding]:
     """A server is started in the sandbox and reads a file there."""
+    async with open_probe(around) as opened:
+        given = {"path": str(opened.workspace.root / "probe")}
+        result = await opened.server.call("read", given, lambda line: None)
+    if WORDS not in result.text:
+        remedy = result.facts.hint or "Please report this."
+        return fail(f"{result.outcome}: {result.text.strip() or result.facts.reason}", remedy)
+    return ok(f"files are read, written and searched by a server held by {result.facts.sandbox}")
+
+
+@asynccontextmanager
+async def open_probe(around: Surroundings) -> AsyncGenerator[OpenWorkspace]:
+    """Open a workspace over a `probe_workspace`, as the settings say but for what is outside."""
     from truepenny.workspace.opening import open_workspace
 
     loaded = around.loaded
@@ -57,12 +73,7 @@ async def tool_server(around: Surroundings) -> list[Finding]:
     settings = settings.model_copy(update={"credentials": {}, "programs": {}})
     with probe_workspace(settings) as (root, state):
         async with open_workspace(root, state, around.env, settings, Redactor()) as opened:
-            given = {"path": str(root / "probe")}
-            result = await opened.server.call("read", given, lambda line: None)
-    if WORDS not in result.text:
-        remedy = result.facts.hint or "Please report this."
-        return fail(f"{result.outcome}: {result.text.strip() or result.facts.reason}", remedy)
-    return ok(f"files are read, written and searched by a server held by {result.facts.sandbox}")
+            yield opened
 
 
 @contextmanager
