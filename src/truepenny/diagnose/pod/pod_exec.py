@@ -10,6 +10,7 @@ from typing import Any
 from truepenny.command.check import Admitted, check
 from truepenny.diagnose.answer import MARKERS
 from truepenny.diagnose.cluster import Cluster, Clusters, Unbound
+from truepenny.diagnose.reader import Reader
 from truepenny.diagnose.sanitize.choice import form_for
 from truepenny.diagnose.sanitize.environment import EnvironmentStream
 from truepenny.diagnose.sanitize.form import ENV, LOGS
@@ -85,6 +86,8 @@ def pod_exec_tool(clusters: Clusters, *, max_bytes: int = DEFAULT_BYTES) -> Tool
         form = form_for([argv])
         if form not in _FORMS:
             return refused("output_form", _UNREADABLE, "env", form=form.name)
+        if stopped := await Reader(cluster, context.redactor, context.clock).unguarded("exec"):
+            return stopped
         execution = await run_process(
             Command(
                 argv=(cluster.kubectl.find(), *exec_words(cluster, arguments, argv)),
@@ -194,24 +197,34 @@ def result_of(
     """Return the result of what ran through `kubectl exec`; `line` is how it is told."""
     if execution.failure is not None:
         return not_started(execution, meaning, line)
-    out, err = execution.stdout, execution.stderr
-    view = View(
-        out.bytes.kept + err.bytes.kept,
-        sum(one.bytes.kept + one.bytes.discarded for one in (out, err)),
-        out.kept_lines + err.kept_lines,
-        out.lines + err.lines,
-        out.cut or err.cut,
-        "ask for less, with the command's own options",
-    )
+    view = view_of(execution, "ask for less, with the command's own options")
     notes = (_MAY_RUN,) if execution.cause is not None else ()
     facts = process_facts(execution, meaning, view, command=line, notes=notes)
     facts = replace(facts, source=source, containment={})
     if meaning.leg is Leg.TRANSPORT:
         unknown = Completeness("unknown", meaning.reason.replace("_", " "))
         facts = replace(facts, completeness=unknown)
-    joint = "\n" if out.text and not out.text.endswith("\n") else ""
-    text = f"{out.text}{joint}STDERR:\n{err.text}" if err.text else out.text
-    return Result(meaning.outcome, (Text(text),), facts)
+    return Result(meaning.outcome, (Text(both_streams(execution)),), facts)
+
+
+def view_of(execution: Execution, following: str) -> View:
+    """Return how much of both streams is shown; `following` is how to get the rest."""
+    out, err = execution.stdout, execution.stderr
+    return View(
+        out.bytes.kept + err.bytes.kept,
+        sum(one.bytes.kept + one.bytes.discarded for one in (out, err)),
+        out.kept_lines + err.kept_lines,
+        out.lines + err.lines,
+        out.cut or err.cut,
+        following,
+    )
+
+
+def both_streams(execution: Execution) -> str:
+    """Return standard output, and standard error under a line that says so."""
+    out, err = execution.stdout.text, execution.stderr.text
+    joint = "\n" if out and not out.endswith("\n") else ""
+    return f"{out}{joint}STDERR:\n{err}" if err else out
 
 
 _MAY_RUN = "whether the command still runs in the container is not known: only kubectl was ended"

@@ -17,6 +17,7 @@ from truepenny.diagnose.pod.pod_exec import (
     source_of,
     wrong_name,
 )
+from truepenny.diagnose.reader import Reader
 from truepenny.execute.command import STOP_AFTER_BYTES, CaptureLimits, Command
 from truepenny.execute.process import run as run_process
 from truepenny.text.bound import Limits
@@ -46,6 +47,8 @@ def pod_script_tool(
         cluster = clusters.get(arguments.get("cluster"))
         if isinstance(cluster, Unbound):
             return cluster.result()
+        if stopped := await Reader(cluster, context.redactor, context.clock).unguarded("exec"):
+            return stopped
         execution = await run_process(
             Command(
                 argv=(
