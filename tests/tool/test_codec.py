@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truepenny.model.message import Image, Text
-from truepenny.tool.codec import decode_result, encode_result
+from truepenny.tool.codec import MAX_DEPTH, decode_result, encode_result
 from truepenny.tool.outcome import Cause, Leg, Outcome
 from truepenny.tool.result import ByteCounts, Completeness, ExitFact, Facts, Result
 
@@ -101,3 +101,21 @@ def facts(**changes: Any) -> dict[str, Any]:
 def test_what_we_would_not_write_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match="no result"):
         decode_result(value)
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for place in range(depth):
+        value = [value] if place % 2 else {"in": value}
+    return value
+
+
+def test_what_is_nested_too_deep_is_refused_at_both_ends() -> None:
+    # The facts and their detail are two of them.
+    most = Result(Outcome.SUCCESS, (), Facts(detail={"x": nested(MAX_DEPTH - 2)}))
+    assert decode_result(encode_result(most)) == most
+    with pytest.raises(ValueError, match="within each other"):
+        encode_result(Result(Outcome.SUCCESS, (), Facts(detail={"x": nested(MAX_DEPTH - 1)})))
+    for depth in (MAX_DEPTH - 1, 100_000):
+        with pytest.raises(ValueError, match="within each other"):
+            decode_result(facts(detail={"x": nested(depth)}))

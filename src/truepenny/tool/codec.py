@@ -20,6 +20,9 @@ from truepenny.model.message import Image, Text
 from .outcome import Outcome
 from .result import Facts, Result
 
+MAX_DEPTH = 64
+"""Of objects and arrays within each other: ours need a handful, and whoever reads on recurses."""
+
 _FIELDS = frozenset({"outcome", "content", "facts", "ends_turn"})
 
 
@@ -29,6 +32,7 @@ def encode_result(result: Result) -> dict[str, Any]:
     Half a surrogate pair becomes visible text, as everywhere at our borders.
     """
     facts = msgspec.to_builtins(result.facts, str_keys=True)
+    _shallow(facts)
     _finite(facts)
     return visible(
         {
@@ -43,6 +47,7 @@ def encode_result(result: Result) -> dict[str, Any]:
 def decode_result(value: Any) -> Result:
     """Return the result. Raises ValueError for anything that `encode_result` would not write."""
     data = _object(value, _FIELDS)
+    _shallow(data["facts"])
     try:
         facts = msgspec.convert(data["facts"], Facts)
         outcome = Outcome(data["outcome"])
@@ -88,6 +93,21 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("no result: a text is needed")
     return value
+
+
+def _shallow(value: Any) -> None:
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH + 1):  # one more for the values inside
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                inner += cast("dict[str, Any]", item).values()
+            elif isinstance(item, list | tuple):
+                inner += cast("Sequence[Any]", item)
+        level = inner
+        if not level:
+            return
+    raise ValueError(f"no result: more than {MAX_DEPTH} objects and arrays within each other")
 
 
 def _finite(value: Any) -> None:

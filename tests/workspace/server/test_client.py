@@ -20,7 +20,7 @@ from tests.exhaustion import exhausted
 from truepenny.errors import CouldNotRun
 from truepenny.tool.codec import encode_result
 from truepenny.tool.outcome import Cause, Leg, Outcome
-from truepenny.tool.result import Result
+from truepenny.tool.result import Facts, Result
 from truepenny.workspace.server import client
 from truepenny.workspace.server.client import Start, ToolServer, open_server
 from truepenny.workspace.server.protocol import PROTOCOL
@@ -168,6 +168,14 @@ peer.recv(1)
 """
 
 
+# Few enough for a reader of JSON, too many for whoever walks through it.
+_SOME = encode_result(Result(Outcome.SUCCESS, (), Facts(detail={"x": 0})))
+DEEP = (
+    b'{"type":"result","id":"call_1","result":%s}'
+    % json.dumps(_SOME).replace('"x": 0', '"x": ' + "[" * 900 + "]" * 900).encode()
+)
+
+
 def framed(payload: bytes) -> bytes:
     return len(payload).to_bytes(4, "big") + payload
 
@@ -179,6 +187,7 @@ def framed(payload: bytes) -> bytes:
         framed(b"garbage"),
         framed(b'{"type":"ready","protocol":1,"tools":["read"]}'),
         framed(b'{"type":"result","id":"call_1","result":{"outcome":"success"}}'),
+        framed(DEEP),
         framed(b'{"type":"shutdown"}'),
         framed(b'{"type":"fatal","message":"no more"}'),
     ],
