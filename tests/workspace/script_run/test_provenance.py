@@ -41,7 +41,6 @@ def test_a_file_is_hashed_whole_or_the_reason_is_told(tmp_path: Path) -> None:
         "sha256": None,
         "hashOmitted": "unreadable",
     }
-    assert look(within(tmp_path), tmp_path / "out") is None
 
 
 def test_inputs_share_one_budget(tmp_path: Path) -> None:
@@ -70,3 +69,19 @@ def test_outputs_are_compared_by_identity(tmp_path: Path) -> None:
     assert compare(first, look(within(tmp_path), file)) == "modified"
     file.unlink()
     assert compare(first, look(within(tmp_path), file)) == "absent"
+
+
+def test_what_may_not_be_looked_at_is_unknown_and_not_absent(tmp_path: Path) -> None:
+    (tmp_path / "out").symlink_to("/etc/passwd")
+    (tmp_path / "circle").symlink_to("circle")
+    file = tmp_path / "file"
+    file.write_text("x", encoding="utf-8")
+    access = within(tmp_path)
+    known = look(access, file)
+    for name in ("out", "circle"):
+        unknown = look(access, tmp_path / name)
+        assert compare(None, unknown) == "unknown"
+        assert compare(unknown, unknown) == "unknown"
+        assert compare(unknown, known) == "unknown"
+        assert compare(unknown, None) == "absent"
+    assert look(access, file / "below") is None

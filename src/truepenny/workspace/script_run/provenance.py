@@ -33,7 +33,9 @@ _OMITTED = {
     "changed_meanwhile": "changed",
 }
 
-OutputStatus = Literal["created", "modified", "unchanged", "absent"]
+_NOTHING_THERE = ("not_found", "not_a_directory")
+
+OutputStatus = Literal["created", "modified", "unchanged", "absent", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +111,22 @@ def hash_inputs(access: FileAccess, paths: Mapping[str, Path]) -> list[dict[str,
     return entries
 
 
-def look(access: FileAccess, path: Path) -> Identity | None:
-    """Return what is at a path now; None where nothing is, or nothing that may be known."""
+def look(access: FileAccess, path: Path) -> Identity | FileFault | None:
+    """Return what is at a path now; None where nothing is, the fault where that is not known or
+    may not be."""
     try:
         with find_place(access, str(path), Need.READ) as place:
             return None if place.found is None else Identity.of(place.found)
-    except FileFault:
-        return None
+    except FileFault as fault:
+        return None if fault.reason in _NOTHING_THERE else fault
 
 
-def compare(before: Identity | None, after: Identity | None) -> OutputStatus:
+def compare(
+    before: Identity | FileFault | None, after: Identity | FileFault | None
+) -> OutputStatus:
     """Return what became of a declared output."""
+    if isinstance(before, FileFault) or isinstance(after, FileFault):
+        return "absent" if after is None else "unknown"
     if after is None:
         return "absent"
     if before is None:

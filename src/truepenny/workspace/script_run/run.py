@@ -21,6 +21,7 @@ from truepenny.system.atomic import storage_failed
 from truepenny.system.clock import timestamp
 from truepenny.tool.contract import CallContext
 from truepenny.workspace.file.access import FileAccess
+from truepenny.workspace.file.fault import FileFault
 
 from .folder import RunFolder
 from .interpreter import Interpreter, find_interpreter
@@ -132,8 +133,10 @@ async def make_run(
     return Run(folder, ended, outcome, exit, log, manifest, written, problem)
 
 
-def _output(name: str, before: Identity | None, after: Identity | None) -> dict[str, Any]:
-    size = None if after is None else after.size
+def _output(
+    name: str, before: Identity | FileFault | None, after: Identity | FileFault | None
+) -> dict[str, Any]:
+    size = after.size if isinstance(after, Identity) else None
     return {"path": name, "status": compare(before, after), "bytes": size}
 
 
@@ -195,5 +198,5 @@ def _manifest(
 
 def _changed(record: _Record) -> bool | None:
     """Whether the script is another file now than the one that was hashed; None where unknown."""
-    hashed = record.script.identity
-    return None if hashed is None else look(record.access, record.request.script) != hashed
+    hashed, found = record.script.identity, look(record.access, record.request.script)
+    return None if hashed is None or isinstance(found, FileFault) else found != hashed
