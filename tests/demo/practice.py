@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from truepenny.demo.cluster import PracticeCluster
+from truepenny.demo.host.machine import Machine
 
 CALL_LIMIT = 30.0
 
@@ -138,6 +139,7 @@ class SmallWorld:
     objects: list[Any] = field(default_factory=list[Any])
     metrics: dict[str, Any] = field(default_factory=dict[str, Any])
     permissions: dict[str, Any] = field(default_factory=dict[str, Any])
+    hosts: tuple[Machine, ...] = ()
     written: dict[tuple[str, bool], str] = field(default_factory=dict[tuple[str, bool], str])
     """(container, previous) -> log"""
     commands: dict[str, tuple[bytes, bytes, int]] = field(

@@ -67,6 +67,9 @@ def demo(
         click.echo()
         click.echo(style(f"  export KUBECONFIG={cluster.kubeconfig}", "bold", sys.stdout))
         click.echo("  kubectl get pods -A")
+        if cluster.hosts:
+            click.echo(style(f"  export TRUEPENNY_CONFIG={cluster.settings}", "bold", sys.stdout))
+            click.echo("  truepenny host list")
         for other in cluster.identities:
             click.echo(f"  kubectl --context {other} auth can-i --list")
         click.echo(f'  truepenny run "{world.scenario.question}"')

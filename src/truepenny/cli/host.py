@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +12,7 @@ import click
 from . import complete
 from .failure import COULD_NOT_RUN, Finished
 from .interruptible import run as run_interruptible
+from .place import practice
 from .terminal import Progress, json_text, plain, table
 from .workbench import Workbench
 
@@ -19,6 +22,25 @@ if TYPE_CHECKING:
     from truepenny.diagnose.host.probe import Probe
 
 
+_demo_option = click.option(
+    "--demo",
+    metavar="INCIDENT",
+    shell_complete=complete.incident,
+    help="The simulated hosts of this incident instead, such as node-disk-pressure.",
+)
+
+
+@contextmanager
+def _hosts(bench: Workbench, demo: str | None) -> Generator[Hosts]:
+    """Return the hosts of the settings, or those of an incident while the context is open."""
+    if demo is None:
+        yield bench.hosts()
+        return
+    with practice(bench, demo) as made:
+        click.echo(f"truepenny: {made.notice}", err=True)
+        yield made.hosts
+
+
 @click.group(epilog="Example: truepenny host test web-1")
 def host() -> None:
     """List the hosts of the settings, dial one, or forget the key it is known by."""
@@ -26,12 +48,17 @@ def host() -> None:
 
 @host.command("list", epilog="Example: truepenny host list --json")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def list_hosts(as_json: bool) -> None:
+@_demo_option
+def list_hosts(as_json: bool, demo: str | None) -> None:
     """List the hosts, with what stands in the way of dialling them. None is dialled."""
+    bench = Workbench()
+    with _hosts(bench, demo) as hosts:
+        _list(bench, hosts, as_json)
+
+
+def _list(bench: Workbench, hosts: Hosts, as_json: bool) -> None:
     from truepenny.diagnose.host.host_list import entry
 
-    bench = Workbench()
-    hosts = bench.hosts()
     if as_json:
         rows = [
             entry(one)
@@ -57,7 +84,8 @@ def list_hosts(as_json: bool) -> None:
 @host.command(epilog="Example: truepenny host test web-1")
 @click.argument("name", shell_complete=complete.host)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def test(name: str, as_json: bool) -> None:
+@_demo_option
+def test(name: str, as_json: bool, demo: str | None) -> None:
     """Dial NAME, through its jump hosts, and let it run `echo ok`; exit 5 if it does not.
 
     The first time a host is reached, its key is kept; from then on it must show the same one.
@@ -65,14 +93,14 @@ def test(name: str, as_json: bool) -> None:
     from truepenny.diagnose.host.probe import bound, probe
 
     bench = Workbench()
-    hosts = bench.hosts()
-    one = bound(hosts, name)
-    progress = Progress()
-    progress.show(f"dialling {name} …")
-    try:
-        found = run_interruptible(probe, hosts, one, bench.user)
-    finally:
-        progress.clear()
+    with _hosts(bench, demo) as hosts:
+        one = bound(hosts, name)
+        progress = Progress()
+        progress.show(f"dialling {name} …")
+        try:
+            found = run_interruptible(probe, hosts, one, bench.user)
+        finally:
+            progress.clear()
     if as_json:
         click.echo(json_text(found.to_json()))
     elif found.failure is not None:

@@ -80,11 +80,13 @@ def place(
 @contextmanager
 def practice(bench: Workbench, demo: str | None, faults: Sequence[str] = ()) -> Generator[Place]:
     """Serve the practice cluster while the context is open; with no incident the default one."""
+    from truepenny.config.settings import HostSettings
     from truepenny.demo.cluster import PracticeCluster
     from truepenny.demo.layer import split_identity
     from truepenny.demo.world import DEFAULT, World
     from truepenny.diagnose.cluster import Clusters
-    from truepenny.diagnose.host.host import Hosts
+    from truepenny.diagnose.host.host import Host, Hosts
+    from truepenny.diagnose.host.known_hosts import KnownHosts
 
     incident, identity = split_identity(demo or DEFAULT)
     world = World.load(incident)
@@ -100,7 +102,11 @@ def practice(bench: Workbench, demo: str | None, faults: Sequence[str] = ()) -> 
             description="a simulator for practice, not a real cluster",
             path=bench.settings.kubectl.path,
         )
-        yield Place(clusters, Hosts(), name, notice)
+        entries = {
+            host: HostSettings.model_validate(entry) for host, entry in cluster.hosts.items()
+        }
+        machines = (Host(host, entry, bench.env) for host, entry in entries.items())
+        yield Place(clusters, Hosts(machines, KnownHosts(cluster.state)), name, notice)
 
 
 def place_options(command: Callable[..., Any]) -> Callable[..., Any]:

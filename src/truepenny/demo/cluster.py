@@ -10,11 +10,12 @@ after a `kill -9`, by the next practice cluster).
 from __future__ import annotations
 
 import base64
+import json
 import secrets
 import signal
 import socket
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,6 +89,8 @@ class PracticeCluster:
         self.url = ""
         self.certificate = b""
         """The PEM certificate that clients check the server by."""
+        self.hosts: Mapping[str, Mapping[str, Any]] = {}
+        """The settings of each simulated machine, as `[hosts.NAME]` holds them; while it runs."""
         self._host = host
         self._port = port
         self._clock = clock
@@ -105,6 +108,17 @@ class PracticeCluster:
     def kubeconfig(self) -> Path:
         """Return the path of the kubeconfig file."""
         return self._folder / "kubeconfig"
+
+    @property
+    def settings(self) -> Path:
+        """Return the path of settings that bind the simulated hosts; there are some, or no file."""
+        return self._folder / "truepenny.toml"
+
+    @property
+    def state(self) -> Path:
+        """Return a folder for what is known of this cluster's hosts: their keys are never seen
+        again."""
+        return self._folder / "state"
 
     @property
     def requests(self) -> tuple[RequestRecord, ...]:
@@ -132,6 +146,7 @@ class PracticeCluster:
             host = LOOPBACK if self._host in ("", "0.0.0.0") else self._host
             self.url = f"https://{host}:{port}"
             self.certificate, key = self_signed(host)
+            self._start(stack)
             if not any(fault.action == "refuse" for fault in self.faults):
                 listener.listen(_BACKLOG)
                 self._serve(stack, listener, key)
@@ -165,15 +180,24 @@ class PracticeCluster:
             ) from error
         return listener
 
-    def _serve(self, stack: ExitStack, listener: socket.socket, key: bytes) -> None:
-        # Imported here: everything but a start does without an HTTP server.
+    def _start(self, stack: ExitStack) -> None:
         from anyio.from_thread import start_blocking_portal
 
+        self._portal = stack.enter_context(start_blocking_portal())
+        if self.world.hosts:
+            # Imported here: most incidents do without SSH.
+            from truepenny.demo.host.serving import serving
+
+            made = serving(self.world.hosts, self._folder)
+            self.hosts = stack.enter_context(self._portal.wrap_async_context_manager(made))
+            self._write_settings()
+
+    def _serve(self, stack: ExitStack, listener: socket.socket, key: bytes) -> None:
+        # Imported here: everything but a start does without an HTTP server.
         from truepenny.demo.server.app import PracticeApp
         from truepenny.demo.server.listening import Listening
 
         server = Listening(self._folder, self.certificate, key, _KEEP_ALIVE, STOP_LIMIT)
-        self._portal = stack.enter_context(start_blocking_portal())
         self._app = self._portal.call(
             lambda: PracticeApp(self.world, self.tokens, self.faults, self._clock)
         )
@@ -186,6 +210,15 @@ class PracticeCluster:
         self._portal.call(self._running().closing.set)
         server.stop()
         done.result()
+
+    def _write_settings(self) -> None:
+        lines = ["# The simulated hosts of a truepenny practice cluster."]
+        for name, entry in self.hosts.items():
+            lines.append(f"[hosts.{name}]")
+            # JSON's strings and numbers are TOML's as well.
+            lines += [f"{key} = {json.dumps(value)}" for key, value in entry.items()]
+        self.settings.touch(mode=0o600)
+        self.settings.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def _write_kubeconfig(self) -> None:
         self.kubeconfig.touch(mode=0o600)

@@ -6,6 +6,7 @@ objects.yaml    nodes, namespaces, workloads, jobs, cronjobs, services, objects,
 logs/<namespace>/<pod or workload>/<container>[.previous].log
 exec.toml       canned commands
 metrics.toml    usage that differs from the made-up default, or `available = false`
+hosts.toml      simulated machines that are reached over SSH
 permissions.toml  who the reader is and what it may not read; other identities by name
 """
 

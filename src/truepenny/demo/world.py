@@ -23,6 +23,7 @@ from truepenny.demo.expand.node import expand_node
 from truepenny.demo.expand.ordered import expand_ordered
 from truepenny.demo.expand.plain import expand_namespace, expand_object, expand_static_pod
 from truepenny.demo.expand.service import expand_endpoints, expand_service
+from truepenny.demo.host.machine import Machine, read_machines
 from truepenny.demo.journal import instance, read_log
 from truepenny.demo.layer import Scenario, read_scenario, scenarios
 from truepenny.demo.timeline import Timeline, walk
@@ -48,6 +49,10 @@ class World:
         """{available, pods: {(namespace, pod): {container: (cpu, memory)}}, nodes: {…}}."""
         self.permissions: dict[str, Any] = tables["permissions"]
         """The default identity, and the others under `identities`; see `server.authorization`."""
+        self.hosts: tuple[Machine, ...] = read_machines(
+            tables["hosts"], lambda text: build.names(build.timeline.resolve(text))
+        )
+        """The simulated machines; most incidents have none."""
         self._build = build
         self._canned = tables["exec"]
         self._owners = {
@@ -66,7 +71,7 @@ class World:
         moment = (now or datetime.now(UTC)).astimezone(UTC).replace(microsecond=0)
         build = Build(Timeline(moment))
         _expand(build, layer.shorthand(scenario))
-        names = ("exec", "metrics", "permissions")
+        names = ("exec", "hosts", "metrics", "permissions")
         tables = {name: layer.table(scenario, f"{name}.toml") for name in names}
         check_permissions(tables["permissions"])
         return cls(described, build, tables)

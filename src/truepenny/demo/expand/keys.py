@@ -50,6 +50,9 @@ KNOWN = {
     "permissions": _words("user groups namespaces write deny identities"),
     "identity": _words("user groups namespaces write deny"),
     "denial": _words("resources verbs namespaces groups message"),
+    "hosts": _words("hosts"),
+    "host": _words("name address jump user description command"),
+    "host command": _words("line stdout stderr code stages"),
     "event": _words("about type reason from container count first last message"),
 }
 

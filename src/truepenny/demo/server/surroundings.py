@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from truepenny.demo.host.machine import Machine
 from truepenny.demo.server.value import Object
 
 
@@ -14,6 +15,11 @@ class World(Protocol):
     objects: list[Object]
     metrics: dict[str, Any]
     """{available, pods: {(namespace, pod): {container: (cpu, memory)}}, nodes: {name: (…)}}."""
+
+    @property
+    def hosts(self) -> Sequence[Machine]:
+        """The simulated machines."""
+        ...
 
     @property
     def permissions(self) -> Mapping[str, Any]:

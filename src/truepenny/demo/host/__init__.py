@@ -1,0 +1,1 @@
+"""Simulated machines of an incident: SSH servers on this machine that answer recorded lines."""
