@@ -25,6 +25,7 @@ from truepenny.tool.result import NEVER_RAN, Facts, Result, invalid, refused
 
 from .argument import inside, unusable_text
 from .background import LABEL_BYTES, facts_of, owner
+from .nudge import nudge
 from .shape import RESULT_BYTES, Policy, Shaped, Shaper
 from .workspace import Workspace
 
@@ -137,9 +138,8 @@ async def _run(
         detail["sha256"] = shaped.sha256
     if shaped.error_lines is not None:
         detail["error_lines"] = shaped.error_lines
-    facts = process_facts(
-        execution, meaning, view, command=line, notes=_said(shaped, policy), detail=detail
-    )
+    notes = _said(shaped, policy) + _nudged(workspace, line, context)
+    facts = process_facts(execution, meaning, view, command=line, notes=notes, detail=detail)
     return Result(meaning.outcome, (Text(shaped.text),), facts)
 
 
@@ -216,6 +216,15 @@ def _said(shaped: Shaped, policy: Policy) -> tuple[str, ...]:
     if shaped.sha256:
         said.append(f"sha256 of the whole output, redacted: {shaped.sha256}")
     return tuple(said)
+
+
+def _nudged(workspace: Workspace, line: str, context: CallContext) -> tuple[str, ...]:
+    """Return the word towards the file tools, once for each session."""
+    whose = owner(context)
+    if whose in workspace.nudged or not (word := nudge(line)):
+        return ()
+    workspace.nudged.add(whose)
+    return (word,)
 
 
 def _directory(root: Path, name: str) -> Path | Result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,8 @@ class Workspace:
     is the open way out where the network is `proxy`; without one such a run cannot be held.
     `outside` is what commands may ask of programs outside, if the settings name any. `found` is
     the level that held the last run, None before one. `barred` is the account that may not write
-    `root`, empty for none, None while that was not tried (`truepenny.workspace.rights`).
+    `root`, empty for none, None while that was not tried (`truepenny.workspace.rights`). `nudged`
+    has the sessions that were told of the file tools.
     """
 
     root: Path
@@ -41,6 +42,7 @@ class Workspace:
     outside: HostSide | None = None
     found: str | None = None
     barred: str | None = None
+    nudged: set[str] = field(default_factory=set[str])
 
     @property
     def level(self) -> str | None:
