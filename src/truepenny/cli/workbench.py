@@ -85,14 +85,19 @@ class Workbench:
         self, clusters: Clusters, more: Iterable[Tool] = (), hosts: Hosts | None = None
     ) -> Registry:
         """The tools over the given clusters and hosts (None: no tool for hosts), and `more`, which
-        keep limits of their own: a script in a workspace may take hours."""
-        from truepenny.diagnose import host_tools, tools
+        keep limits of their own: a script in a workspace may take hours. The `bash` of a workspace
+        stands in the place of the one for diagnosis."""
+        from truepenny.diagnose import host_tools, line_tools, tools
         from truepenny.tool.registry import Registry
 
         longest, shown = self.settings.run.tool_timeout, self.settings.output.max_bytes
+        more = tuple(more)
+        lines = line_tools(clusters, self.settings.sandbox, self.env, max_bytes=shown)
+        taken = {tool.name for tool in more}
         readers = [
             replace(tool, timeout=min(tool.timeout, longest))
-            for tool in tools(clusters, max_bytes=shown)
+            for tool in (*tools(clusters, max_bytes=shown), *lines)
+            if tool.name not in taken
         ]
         if hosts is not None:
             readers += host_tools(hosts, max_bytes=shown, max_seconds=longest)

@@ -7,6 +7,7 @@ A `transport` reason proves nothing about the cluster's objects: it did not answ
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from truepenny.execute.ending import Leg, Outcome
 from truepenny.execute.outcome import Marker
@@ -135,3 +136,30 @@ NOTHING_FOUND = re.compile(r"^No (?:resources|events) found", re.MULTILINE)
 
 NO_EVENTS = re.compile(r"^Events: +<none>$", re.MULTILINE)
 """What `describe` writes when there are no events, and also when it could not read them."""
+
+_REFUSALS = {
+    "forbidden": ("rbac", "the server answered: this identity may not; it says nothing of objects"),
+    "no_such_api": ("absence", "the server has no such API"),
+    "not_found": ("absence", "the server answered: there is no such object in this place"),
+    "unknown_resource": ("absence", "the server knows no such type"),
+}
+"""Answers of an API server that is reached: by the reason, the kind and a sentence."""
+
+_TRANSPORT = "the server did not answer as an API: this says nothing about its objects"
+
+
+def marked(diagnostics: str) -> Marker | None:
+    """Return the first marker that fits a line of what kubectl wrote to standard error."""
+    lines = diagnostics.splitlines()
+    return next(
+        (marker for marker in MARKERS if any(marker.pattern.match(line) for line in lines)), None
+    )
+
+
+def refusal_facts(reason: str, leg: Leg | None) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Return notes and detail of what an API server refused: `refusal` is `rbac`, `absence` or
+    `transport`. Nothing where it refused nothing."""
+    kind, sentence = _REFUSALS.get(reason, ("", ""))
+    if leg is Leg.TRANSPORT and not kind:
+        kind, sentence = "transport", _TRANSPORT
+    return ((f"{kind}: {sentence}",), {"refusal": kind}) if kind else ((), {})

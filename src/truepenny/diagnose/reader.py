@@ -94,9 +94,9 @@ class Reader:
             return CanWrite("unknown", namespace, why="the list of rules was cut")
         return found
 
-    async def _unguarded(self, command: KubectlCommand) -> Result | None:
+    async def unguarded(self, verb: str) -> Result | None:
         """Return the refusal of a cluster that must be read-only and is not known to be."""
-        if not self.cluster.require_read_only or command.verb in UNGUARDED:
+        if not self.cluster.require_read_only or verb in UNGUARDED:
             return None
         found = await self.can_write()
         if found.answer == "no":
@@ -133,7 +133,7 @@ class Reader:
         command = read_command(argv)
         if isinstance(command, Refusal):
             return Reading(refusal_result(command))
-        if (stopped := await self._unguarded(command)) is not None:
+        if (stopped := await self.unguarded(command.verb)) is not None:
             return Reading(stopped, command)
         # The account alone holds what was read, so that it can let go of it once it is parsed.
         account = Account(

@@ -17,7 +17,7 @@ from truepenny.text.control import strip_control
 from truepenny.text.redact import Redacted, Redactor
 from truepenny.tool.result import NEVER_RAN, Completeness, Facts, Result
 
-from .answer import MARKERS, NO_EVENTS
+from .answer import MARKERS, NO_EVENTS, refusal_facts
 from .cluster import Cluster
 from .kubectl_program import REMEDY
 from .reader_document import Document, Shown, clean_document, load_document, show
@@ -197,6 +197,7 @@ class Account:
             source["namespace"] = namespace
         if execution.leftovers:
             self._detail["leftovers"] = execution.leftovers
+        notes, refusal = refusal_facts(meaning.reason, meaning.leg)
         return Facts(
             duration=execution.duration,
             redactions=redactions,
@@ -214,7 +215,8 @@ class Account:
             ),
             command=self._command.line,
             source=source,
-            detail=dict(self._detail),
+            notes=notes,
+            detail={**self._detail, **refusal},
         )
 
 

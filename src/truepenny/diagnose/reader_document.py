@@ -132,6 +132,14 @@ def show(document: Document, limit: int, *, as_yaml: bool = False) -> Shown:
     return Shown(write(shown), False, count)
 
 
+async def document_bytes(value: Any, *, as_yaml: bool = False) -> bytes:
+    """Write a whole document for a program that reads it, in a thread: it may be large."""
+    import anyio.to_thread
+
+    write = yaml_text if as_yaml else _compact
+    return await anyio.to_thread.run_sync(lambda: write(value).encode("utf-8", "backslashreplace"))
+
+
 def _fitting(value: Mapping[str, Any], limit: int, write: Callable[[Any], str]) -> int:
     """Return how many whole items fit beside the rest of the list and the note of the cut."""
     frame = dict(value)

@@ -1,6 +1,10 @@
-"""A kubeconfig of one cluster alone, for a script that runs kubectl itself."""
+"""A kubeconfig of one cluster alone, for a script or a line that runs kubectl itself."""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, cast
 
 from truepenny.diagnose.cluster import Cluster
 from truepenny.errors import CouldNotRun
@@ -15,6 +19,9 @@ CONFIG_BYTES = 1024 * 1024
 CONFIG_SECONDS = 10.0
 """For reading a file and writing another: no server is asked."""
 
+TOKEN_BYTES = 64 * 1024
+"""A token is a few kilobytes."""
+
 
 async def kubeconfig_of(cluster: Cluster) -> str:
     """Return the one context of the cluster, with all it refers to, as the text of a kubeconfig.
@@ -24,7 +31,7 @@ async def kubeconfig_of(cluster: Cluster) -> str:
     """
     where = f"cluster {cluster.name}"
     if cluster.context.plugin:
-        message = f"its credentials come from {cluster.context.plugin}, which no script can reach"
+        message = f"its credentials come from {cluster.context.plugin}, which a sandbox has not"
         raise CouldNotRun(message, where=where, remedy="Use the kubectl tool instead.")
     execution = await run_process(
         Command(
@@ -45,4 +52,20 @@ async def kubeconfig_of(cluster: Cluster) -> str:
         raise CouldNotRun(
             f"its kubeconfig could not be made: {why or 'kubectl said nothing of use'}", where=where
         )
-    return text
+    try:
+        return _with_tokens(text)
+    except (ValueError, TypeError, KeyError, OSError) as error:
+        # Never the error's own text: it can quote the document.
+        kind = type(error).__name__
+        raise CouldNotRun(f"its kubeconfig could not be made: {kind}", where=where) from None
+
+
+def _with_tokens(text: str) -> str:
+    """Put the token of a file into the place of its path, which is not there inside."""
+    document = json.loads(text)
+    for entry in document.get("users") or ():
+        user = cast("dict[str, Any]", entry["user"])
+        if file := user.pop("tokenFile", ""):
+            with Path(file).open("rb") as stream:
+                user["token"] = stream.read(TOKEN_BYTES).decode("ascii").strip()
+    return json.dumps(document)

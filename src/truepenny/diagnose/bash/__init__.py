@@ -1,0 +1,1 @@
+"""`bash` for diagnosis: one line of programs that only read, beside kubectl."""
