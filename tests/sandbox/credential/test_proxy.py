@@ -385,3 +385,15 @@ def test_a_value_that_is_not_handed_is_its_tools_alone() -> None:
     assert made.lookup("MAIL_PASSWORD") is NotGiven.NOT_AUTHORISED
     assert not made.hands_out
     assert ("MAIL_PASSWORD", "correct-horse-battery") in list(made.secrets())
+
+
+async def test_one_too_many_stands_among_the_uses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_REQUESTS", 0)
+    made = split(TASK, SPECS, host={}, selected={"notes"})
+    proxy = CredentialProxy(made, PROGRAMS, Runs(DONE), Redactor())
+    with anyio.fail_after(30):
+        async with proxy.listening(tmp_path / "c", ME):
+            await talk(tmp_path / "c")
+    assert [use.line() for use in proxy.uses.since()] == ["a request: too_many_requests"]

@@ -275,7 +275,7 @@ async def test_the_end_of_the_run_ends_its_tunnels_and_removes_the_socket(tmp_pa
 
 async def test_one_connection_too_many_is_told_so(tmp_path: Path) -> None:
     limits = ProxyLimits(connections=1)
-    async with upstream(tmp_path, limits=limits) as (_, path, port):
+    async with upstream(tmp_path, limits=limits) as (proxy, path, port):
         async with await anyio.connect_unix(path) as stream:
             await stream.send(connect_line("127.0.0.1", port))
             assert await stream.receive() == OK
@@ -284,6 +284,7 @@ async def test_one_connection_too_many_is_told_so(tmp_path: Path) -> None:
             with pytest.raises(anyio.EndOfStream):
                 await stream.receive()
         assert await talk(path, connect_line("127.0.0.1", port), b"free") == OK + b"free"
+    assert Answer.BUSY in [decision.verdict for decision in proxy.decisions.since()]
 
 
 async def test_decisions_are_told_from_a_mark_on(tmp_path: Path) -> None:

@@ -145,9 +145,19 @@ class CredentialProxy:
         """Serve at a unix socket while the context is open; see `network.listener.listening`."""
         busy = encode(refused(Reason.BUSY, "too many requests at once"))
         async with listening(
-            path, account, self.handle, most=MOST_REQUESTS, busy_answer=busy, clock=clock
+            path,
+            account,
+            self.handle,
+            most=MOST_REQUESTS,
+            busy_answer=busy,
+            on_busy=self._turned_away,
+            clock=clock,
         ) as state:
             yield state
+
+    def _turned_away(self) -> None:
+        use = self.uses.add(Kind.UNREADABLE)
+        use.over, use.refusal = True, Reason.BUSY
 
     async def handle(self, client: Stream) -> None:
         """Answer the one request of a connection."""

@@ -60,9 +60,11 @@ async def listening(
     *,
     most: int,
     busy_answer: bytes,
+    on_busy: Callable[[], object] = lambda: None,
     clock: Clock | None = None,
 ) -> AsyncGenerator[Listening]:
-    """Listen at `path` and handle each connection of `account` in a task of its own.
+    """Listen at `path` and handle each connection of `account` in a task of its own; for each one
+    beyond `most`, `on_busy` is called.
 
     The socket belongs to the account and is for it alone (mode 0600); who connects is asked of the
     kernel as well. At the end all handlers are cancelled and the path is removed. Raises
@@ -73,7 +75,9 @@ async def listening(
     raised: Exception | None = None
     try:
         async with anyio.create_task_group() as tasks:
-            accepting = _Accepting(server, state, {account.uid, os.geteuid()}, handle, most)
+            accepting = _Accepting(
+                server, state, {account.uid, os.geteuid()}, handle, most, on_busy
+            )
             tasks.start_soon(accepting.run, tasks, busy_answer, clock or SystemClock())
             try:
                 yield state
@@ -94,13 +98,20 @@ async def listening(
 
 class _Accepting:
     def __init__(
-        self, server: socket.socket, state: Listening, uids: set[int], handle: Handle, most: int
+        self,
+        server: socket.socket,
+        state: Listening,
+        uids: set[int],
+        handle: Handle,
+        most: int,
+        on_busy: Callable[[], object],
     ) -> None:
         self._server = server
         self._state = state
         self._uids = uids
         self._handle = handle
         self._most = most
+        self._on_busy = on_busy
 
     async def run(self, tasks: anyio.abc.TaskGroup, busy_answer: bytes, clock: Clock) -> None:
         failures = 0
@@ -132,6 +143,7 @@ class _Accepting:
             stream.close()
         elif len(self._state.open) >= self._most:
             self._state.busy += 1
+            self._on_busy()
             with suppress(OSError):
                 connection.send(busy_answer)
             stream.close()

@@ -68,7 +68,13 @@ class ConnectProxy:
         busy = answer(Answer.BUSY, "too many connections at once")
         most = self._limits.connections
         async with listening(
-            path, account, self.handle, most=most, busy_answer=busy, clock=clock
+            path,
+            account,
+            self.handle,
+            most=most,
+            busy_answer=busy,
+            on_busy=lambda: self._note(Answer.BUSY),
+            clock=clock,
         ) as state:
             yield state
 
