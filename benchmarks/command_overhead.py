@@ -1,12 +1,15 @@
 """What a call of the `bash` tool costs, from its arguments to its result, at each level that works.
 
 Three baselines. A plain subprocess is the least that any tool of this kind does:
-`asyncio.create_subprocess_exec` of bash with the line, and `communicate`. A plain subprocess in the
-same sandbox starts what the tool starts, by the same words and with the same walls, and nothing
-else: what the call costs beyond it is the tool's own (its admission, supervision, capture, truth).
-What the walls cost is the difference between levels. Each round runs every one of them once, so
-that a busy machine slows all alike; medians are compared. Two lines: `true`, which shows the whole
-of what is added, and one of work, as agents run it all day.
+`asyncio.create_subprocess_exec` of bash with the line, and `communicate`. A plain subprocess behind
+the same walls starts what the tool starts, by the same words, and nothing else; the plan is held
+and the control group made before the clock starts and removed after it stops. What the call costs
+beyond it is the tool's own, and making its walls ready. The third counts making the walls ready and
+clearing them away in the baseline too. What the walls cost is the difference between levels.
+
+Each round runs every one of them once, so that a busy machine slows all alike; medians are
+compared. Four lines: `true` and a pipeline, which show the whole of what is added, and work of
+two lengths, as agents run it all day.
 """
 
 from __future__ import annotations
@@ -43,11 +46,10 @@ from truepenny.workspace.workspace import Workspace
 
 from .report import Row
 
-ROUNDS, WARM_UP = 50, 5
+ROUNDS, WARM_UP = 40, 4
 
 LIMIT = 1.5
-"""A call against a plain subprocess in the same sandbox; and, where there are no walls, a call of
-work against a plain subprocess. What walls cost has a limit of its own."""
+"""A call against a plain subprocess behind the same walls; a call of work against a plain one."""
 
 MORE_MS = 15.0
 """A sandboxed command may take this much longer than the bare one."""
@@ -59,7 +61,17 @@ FOLDERS, FILES, LINES = 240, 5, 120
 """A project as large as our own: 1200 files of some 4 KB in 240 folders."""
 
 WORK = "git status --short && grep -rn 'needle' --include='*.py' . | head -n 20"
+LONG = "; ".join([WORK] * 4)
 TRIVIAL = "true"
+PIPELINE = "echo needle | cat | wc -l"
+
+LINES_RUN = (
+    (WORK, "a line of work (git status, grep)", True),
+    (LONG, "the same four times in one line", True),
+    (PIPELINE, "a pipeline (echo, cat, wc)", False),
+    (TRIVIAL, "`true`", False),
+)
+"""Each with its name, and whether it is work."""
 
 BARE_ENV = {
     "PATH": os.defpath,
@@ -69,7 +81,8 @@ BARE_ENV = {
     "GIT_CONFIG_VALUE_0": "*",
 }
 
-Step = Callable[[], Awaitable[str]]
+Step = Callable[[], Awaitable[tuple[str, float]]]
+"""Returns what was said and the seconds that count."""
 
 
 def run() -> list[Row]:
@@ -100,22 +113,24 @@ def _project(base: Path) -> Path:
 
 
 async def _measured(base: Path, root: Path) -> list[Row]:
-    levels = [level for level in LEVELS if _works(level, root)]
+    levels: list[Choice] = [level for level in LEVELS if _works(level, root)]
     rows: list[Row] = []
-    for line, name in ((WORK, "a line of work (git status, grep)"), (TRIVIAL, "`true`")):
+    for line, name, work in LINES_RUN:
         steps: dict[str, Step] = {"plain": lambda line=line: _plain(line, root)}
         async with _workspace(base, root) as made:
             for level in levels:
                 held = _at(made, level)
-                steps[f"held {level}"] = _held(held, line)
+                steps[f"ready {level}"] = _held(held, line, ready=True)
+                steps[f"made {level}"] = _held(held, line, ready=False)
                 steps[level] = _call(held, base, line)
             found = await _medians(steps)
         for level in levels:
-            limit = LIMIT if line == WORK and level == "none" else None
-            rows.append(_row(f"{name} by the bash tool, level {level}", found, level, LIMIT))
-            rows.append(
-                _row(f"{name} by the bash tool, level {level}", found, level, limit, bare=True)
-            )
+            what = f"{name} by the bash tool, level {level}"
+            behind = "a plain subprocess behind the same walls"
+            rows.append(_row(f"{what}, to {behind}", found, level, f"ready {level}", LIMIT))
+            rows.append(_row(f"{what}, to {behind} and making them", found, level, f"made {level}"))
+            bare = LIMIT if work else None
+            rows.append(_row(f"{what}, to a plain subprocess", found, level, "plain", bare))
             if level != "none":
                 more = (found[level] - found["none"]) * 1000
                 rows.append(
@@ -131,17 +146,10 @@ async def _measured(base: Path, root: Path) -> list[Row]:
 
 
 def _row(
-    name: str, found: dict[str, float], level: str, limit: float | None, *, bare: bool = False
+    what: str, found: dict[str, float], ours: str, baseline: str, limit: float | None = None
 ) -> Row:
-    took, least = found[level], found["plain" if bare else f"held {level}"]
-    against = "a plain subprocess" if bare else "a plain subprocess in the same sandbox"
-    return Row(
-        f"{name}, to {against}",
-        f"{took * 1000:.1f} ms",
-        f"{least * 1000:.1f} ms",
-        took / least,
-        limit,
-    )
+    took, least = found[ours], found[baseline]
+    return Row(what, f"{took * 1000:.1f} ms", f"{least * 1000:.1f} ms", took / least, limit)
 
 
 async def _medians(steps: dict[str, Step]) -> dict[str, float]:
@@ -149,16 +157,17 @@ async def _medians(steps: dict[str, Step]) -> dict[str, float]:
     said: set[str] = set()
     for number in range(WARM_UP + ROUNDS):
         for name, step in steps.items():
-            began = time.perf_counter()
-            said.add(await step())
+            text, seconds = await step()
+            said.add(text)
             if number >= WARM_UP:
-                times[name].append(time.perf_counter() - began)
+                times[name].append(seconds)
     if len(said) != 1:
         raise RuntimeError(f"not all did the same: {said}")
     return {name: statistics.median(found) for name, found in times.items()}
 
 
-async def _plain(line: str, root: Path) -> str:
+async def _plain(line: str, root: Path) -> tuple[str, float]:
+    began = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
         "bash",
         "-c",
@@ -170,7 +179,7 @@ async def _plain(line: str, root: Path) -> str:
         env=BARE_ENV,
     )
     out, _ = await process.communicate()
-    return out.decode()
+    return out.decode(), time.perf_counter() - began
 
 
 def _at(workspace: Workspace, level: Choice) -> Workspace:
@@ -180,7 +189,7 @@ def _at(workspace: Workspace, level: Choice) -> Workspace:
     )
 
 
-def _held(workspace: Workspace, line: str) -> Step:
+def _held(workspace: Workspace, line: str, *, ready: bool) -> Step:
     sandbox = workspace.sandbox(Profile.COMMAND)
     env = workspace.environment(sandbox)
 
@@ -199,17 +208,21 @@ def _held(workspace: Workspace, line: str) -> Step:
         )
         return process.communicate()[0].decode()
 
-    async def step() -> str:
+    async def step() -> tuple[str, float]:
+        began = time.perf_counter()
         confinement = sandbox.confine(workspace.root)
+        if ready:
+            began = time.perf_counter()
         # In a thread of its own: what Landlock takes on cannot be put off again.
         said: list[str] = []
         thread = threading.Thread(target=lambda: said.append(work(confinement)))
         thread.start()
         thread.join()
+        ended = time.perf_counter()
         if confinement.group is not None:
             confinement.group.remove()
         confinement.close()
-        return said[0]
+        return said[0], (ended if ready else time.perf_counter()) - began
 
     return step
 
@@ -220,11 +233,13 @@ def _call(workspace: Workspace, base: Path, line: str) -> Step:
     context = CallContext("ann", "ses_1", "call_1", base, Redactor())
     admission = Admission(Policy(autonomy=Autonomy.FULL_AUTO))
 
-    async def call() -> str:
+    async def call() -> tuple[str, float]:
+        began = time.perf_counter()
         done = await invoke("bash", {"command": line}, context, registry, admission)
+        took = time.perf_counter() - began
         if done.result.facts.sandbox != level:
             raise RuntimeError(f"it did not run at {level}: {done.result.text}")
-        return done.result.text
+        return done.result.text, took
 
     return call
 
