@@ -6,6 +6,7 @@ import io
 
 import pytest
 
+from truepenny.agent.claim.verdict import Claims
 from truepenny.agent.event import Error, ModelStarted, RunEvent, RunFinished, TextDelta
 from truepenny.agent.stop import Stop, StopKind
 from truepenny.cli.render import Output, RunView
@@ -26,9 +27,8 @@ def seen(*events: RunEvent, terminal: bool = False) -> tuple[str, str]:
 
 
 def finished(answer: str, stop: Stop, state: str) -> RunFinished:
-    return RunFinished(
-        "turn_1", stop, answer, state, {}, {"resolved": (), "unresolved": ()}, True, "session_1"
-    )  # type: ignore[arg-type]
+    cited, claims = {"resolved": (), "unresolved": ()}, Claims().to_json()
+    return RunFinished("turn_1", stop, answer, state, {}, cited, claims, True, "session_1")  # type: ignore[arg-type]
 
 
 REQUEST = ModelStarted("turn_1", "m", 2, 3)

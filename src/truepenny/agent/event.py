@@ -252,6 +252,8 @@ class RunFinished(_Fields):
     when a limit or an abort ended the turn, `none` is no text at all. `totals` is
     `{turns, requests, calls, outcomes, usage, duration}`, `outcomes` counted by name. `evidence` is
     `{resolved, unresolved}`: the call ids that the answer cites, by whether the ledger knows them.
+    `claims` is `{counts, sentences, omitted}`: the verdict on each sentence of the answer, as in
+    `agent.claim.verdict`.
     `recorded` is false when some of the run could not be written to the transcript.
     """
 
@@ -262,6 +264,7 @@ class RunFinished(_Fields):
     answer_state: Literal["final", "partial", "none"]
     totals: Mapping[str, Any]
     evidence: Mapping[str, Sequence[str]]
+    claims: Mapping[str, Any]
     recorded: bool
     session: str
 

@@ -16,6 +16,7 @@ from truepenny.errors import StorageFailed
 from truepenny.model.message import Text, UserMessage, user
 from truepenny.system.clock import timestamp
 
+from .claim.check import check
 from .desk import TurnDesk
 from .event import (
     Error,
@@ -149,7 +150,9 @@ class Run:
 
     def _finish(self, turn: Turn, stop: Stop, duration: float) -> None:
         answer = self._setup.redactor.text(turn.text).text
-        cited = citations(answer, self._session.ledger.calls)
+        known = self._session.ledger.calls
+        cited = citations(answer, known)
+        claims = check(answer, known, self._session.sources.get)
         self.outbox.put(
             RunFinished(
                 turn.id,
@@ -158,6 +161,7 @@ class Run:
                 _state(stop, answer),
                 self._total.to_json(duration),
                 {"resolved": cited.resolved, "unresolved": cited.unresolved},
+                claims.to_json(),
                 not self._session.broken,
                 self._session.id,
             )

@@ -29,6 +29,7 @@ from truepenny.text.redact import Redactor
 from truepenny.tool.result import Result
 from truepenny.tool.view import model_content
 
+from .claim.source import Source, source_of
 from .history import Appended, History
 from .ledger import Ledger
 from .record import Caps, Record, encode_content, encode_message
@@ -85,6 +86,9 @@ class Session:
         self._caps = caps
         self._on_close = on_close or AsyncExitStack()
         self._recorded: set[str] = set()
+        self.sources: dict[str, Source] = {}
+        """What each call of this process returned, by id: what an answer's claims are checked
+        against. The texts are those of the history, held once."""
 
     @property
     def broken(self) -> str:
@@ -242,6 +246,7 @@ class Session:
             failed=result.outcome.failed, facts=facts, content=self._content(content),
         )  # fmt: skip
         self._recorded.add(call.id)
+        self.sources[call.id] = source_of(call.id, result)
         digest, size = sha256(), 0
         for part in result.content:
             data = (

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import IO, Any
 
+from truepenny.agent.claim.verdict import MARKED
 from truepenny.agent.event import (
     Error,
     Learned,
@@ -38,6 +39,9 @@ from .wrap import Wrapped
 
 GATE_CHARS = 280
 """Narration is shorter than this, answers are longer (assistant spec 2.2)."""
+
+MOST_MARKED = 12
+"""Doubtful sentences that are named; an answer with more of them is doubtful as a whole."""
 
 _MARKS = {True: ("✗", "red"), False: ("✓", "green")}
 
@@ -179,8 +183,21 @@ class RunView:
                 self._line(left, "red")
         if unresolved := event.evidence.get("unresolved"):
             self._line(f"cited but never called: {', '.join(unresolved)}", "red")
+        self._doubt(event.claims)
         if not event.recorded:
             self._line("some of this run could not be written to its transcript", "red")
+
+    def _doubt(self, claims: Mapping[str, Any]) -> None:
+        """Name the sentences that a reader must not take as observed."""
+        marked = [one for one in claims["sentences"] if one["verdict"] in MARKED]
+        for one in marked[:MOST_MARKED]:
+            lost = f": {', '.join(one['missing'])}" if one["missing"] else ""
+            self._line(f"? {_short(one['text'])}", "yellow")
+            self._line(f"    {one['because']}{_short(lost)}", "yellow")
+        counts = claims["counts"]
+        more = sum(counts[verdict] for verdict in MARKED) - len(marked[:MOST_MARKED])
+        if more > 0:
+            self._line(f"? and {more} more sentences without what they rest on", "yellow")
 
     def _tell(self, text: str) -> None:
         # A full disk behind stderr takes what is told on the way, not the answer.
@@ -191,6 +208,11 @@ class RunView:
     def _line(self, text: str, colour: str) -> None:
         self._progress.clear()
         self._tell(style(plain(text), colour, self._err) + "\n")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 160 else f"{line[:159]}…"
 
 
 def described(tool: str, arguments: Any) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .answer import Answer
-from .claim import claims
-from .incident import Fact, Incident
+from truepenny.agent.claim.assertion import claims
+from truepenny.agent.evidence import citations
 
-_CITATION = re.compile(r"\[(call_\w+)\]")
+from .answer import Answer
+from .incident import Fact, Incident
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,5 +90,4 @@ def _shows(fact: Fact, text: str) -> str:
 def _invented(answer: Answer) -> tuple[str, ...]:
     if answer.calls is None:
         return ()
-    cited = dict.fromkeys(_CITATION.findall(answer.text))
-    return tuple(call for call in cited if call not in answer.calls)
+    return citations(answer.text, answer.calls).unresolved

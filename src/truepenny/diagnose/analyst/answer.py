@@ -108,9 +108,9 @@ def _lines(plan: Plan, question: Question) -> Iterator[str]:
 def _found(plan: Plan, asked: list[Incident], question: Question) -> Iterator[str]:
     first = asked[0]
     root = first.root
-    yield f"**{_verdict(plan, first)}**"
+    yield f"**{_verdict(plan, first)}** {_cites(root)}".rstrip()
     yield ""
-    yield f"- **Root:** {code_ref(root.object)}"
+    yield f"- **Root:** {code_ref(root.object)} {_cites(root)}".rstrip()
     yield f"- **Cause:** {root.cause.replace('_', ' ')} (`{root.cause}`)"
     yield f"- **Confidence:** {root.confidence}, because {root.sure_because}"
     yield from ["", "**Evidence**", ""]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truepenny.evaluate.claim import REACH, assertions, claims
+from truepenny.agent.claim.assertion import REACH, assertions, claims
 
 OOM = re.compile("oom ?kill", re.IGNORECASE)
 
