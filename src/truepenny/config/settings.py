@@ -204,6 +204,19 @@ class ClusterSettings(Section):
         default=False,
         description="Refuse to read it while its credential can write, or while that is unknown.",
     )
+    debug_jobs: bool = Field(
+        default=False,
+        description="Whether a privileged Job may be made in it for the time a node is read.",
+    )
+    debug_image: str = Field(
+        default="busybox:1.36", min_length=1, description="Image of such a Job; it needs nsenter."
+    )
+    debug_namespace: str = Field(
+        default="default",
+        max_length=63,
+        pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$",
+        description="Namespace of such a Job, which must be there.",
+    )
 
 
 def _rule(sentence: str) -> PydanticCustomError:

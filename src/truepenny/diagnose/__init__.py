@@ -26,8 +26,19 @@ def tools(clusters: Clusters, *, max_bytes: int | None = None) -> tuple[Tool, ..
     from .triage.tool import triage_tool
 
     kubectl = kubectl_tool(clusters, default_bytes=max_bytes or DEFAULT_BYTES)
-    pod_exec = pod_exec_tool(clusters, max_bytes=max_bytes or DEFAULT_BYTES)
-    return (cluster_list_tool(clusters), kubectl, pod_exec, triage_tool(clusters))
+    shown = max_bytes or DEFAULT_BYTES
+    made = [
+        cluster_list_tool(clusters),
+        kubectl,
+        pod_exec_tool(clusters, max_bytes=shown),
+        triage_tool(clusters),
+    ]
+    if any(cluster.debug_jobs for cluster in clusters):
+        from .node.debug_pods import DebugPods
+        from .node.node_exec import node_exec_tool
+
+        made.append(node_exec_tool(clusters, DebugPods(), max_bytes=shown))
+    return tuple(made)
 
 
 def line_tools(
@@ -82,6 +93,11 @@ def script_tools(
     made = [local_script_tool(clusters, source, settings, env, max_bytes=shown)]
     if clusters.names:
         made.append(pod_script_tool(clusters, source, max_bytes=shown))
+    if any(cluster.debug_jobs for cluster in clusters):
+        from .node.debug_pods import DebugPods
+        from .script.node_script import node_script_tool
+
+        made.append(node_script_tool(clusters, DebugPods(), source, max_bytes=shown))
     if hosts.names:
         made.append(host_script_tool(hosts, source, max_bytes=shown))
     return tuple(made)

@@ -39,6 +39,9 @@ class Cluster:
     current: bool = False
     problem: str = ""
     require_read_only: bool = False
+    debug_jobs: bool = False
+    debug_image: str = ""
+    debug_namespace: str = "default"
 
     def environment(self) -> dict[str, str]:
         """Return the whole environment of a kubectl for it."""
@@ -203,6 +206,9 @@ def _configured(
         current=False,
         problem=problem,
         require_read_only=entry.require_read_only,
+        debug_jobs=entry.debug_jobs,
+        debug_image=entry.debug_image,
+        debug_namespace=entry.debug_namespace,
     )
 
 

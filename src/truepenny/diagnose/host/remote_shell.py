@@ -70,7 +70,7 @@ trap 'builtin printf "\\036%s stages %s %s\\036" {token} "$?" "${{PIPESTATUS[*]}
 _PLAIN = re.compile(r"""[A-Za-z0-9_ ./:,=@%+|*?'"-]*""")
 """Lines without an operator, expansion or word that only one of the two shells knows."""
 
-_END = """\
+END = """\
 token=$1 session=$2 steps=$3
 if ! [ -r /proc/self/stat ]; then echo "$token unknown"; exit 0; fi
 look() {
@@ -120,13 +120,17 @@ def run_words(token: str, line: str, *, reads: bool = False) -> str:
     bash reads it may be something else to sh (`&>` is one operator to bash and two to sh).
     """
     report = _REPORT.format(token=token) if "|" in line else ""
-    plain = _PLAIN.fullmatch(line) is not None
-    return _words(_RUN, token, line, report, str(int(plain)), str(int(reads)))
+    return _words(_RUN, token, line, report, str(int(is_plain(line))), str(int(reads)))
 
 
 def end_words(token: str, session: int) -> str:
     """Return the command that ends what is left of a run, TERM first, then KILL."""
-    return _words(_END, token, str(session), str(TERM_STEPS))
+    return _words(END, token, str(session), str(TERM_STEPS))
+
+
+def is_plain(line: str) -> bool:
+    """Whether bash and sh read a line alike."""
+    return _PLAIN.fullmatch(line) is not None
 
 
 def _words(script: str, *arguments: str) -> str:

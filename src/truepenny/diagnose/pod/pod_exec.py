@@ -55,10 +55,10 @@ _NO_PROGRAM = Marker(
 _FINDS_NOTHING = frozenset({"grep", "egrep", "fgrep", "zgrep", "pgrep", "pidof", "test", "ps"})
 """Programs whose exit code 1 says that nothing was found (diagnostics spec 5)."""
 
-_FORMS = (LOGS, ENV)
+FORMS = (LOGS, ENV)
 """Both leave kubectl's own lines on standard error as they are, by which the end is judged."""
 
-_UNREADABLE = "its output would be masked as a whole, and with it how the command ended"
+UNREADABLE = "its output would be masked as a whole, and with it how the command ended"
 
 _DESCRIPTION = """\
 Run one read-only command in a container of a running pod. There is no shell: no pipes, no \
@@ -84,8 +84,8 @@ def pod_exec_tool(clusters: Clusters, *, max_bytes: int = DEFAULT_BYTES) -> Tool
             return cluster.result()
         argv = admitted.line.commands[0].argv
         form = form_for([argv])
-        if form not in _FORMS:
-            return refused("output_form", _UNREADABLE, "env", form=form.name)
+        if form not in FORMS:
+            return refused("output_form", UNREADABLE, "env", form=form.name)
         if stopped := await Reader(cluster, context.redactor, context.clock).unguarded("exec"):
             return stopped
         execution = await run_process(
@@ -161,14 +161,21 @@ def meaning_of(execution: Execution, program: str) -> Classification:
     The container writes to the same standard error as kubectl, so only kubectl's last line says
     that the command ran.
     """
-    codes = (1,) if program in _FINDS_NOTHING else ()
+    return meaning_behind(execution, (1,) if program in _FINDS_NOTHING else ())
+
+
+def meaning_behind(
+    execution: Execution, codes: Sequence[int] = (), markers: Sequence[Marker] = ()
+) -> Classification:
+    """Return the same of any command behind `kubectl exec`: `codes` say that nothing was found,
+    `markers` what the command's own diagnostics mean."""
     code = execution.exit.effective
     if execution.failure is not None or execution.cause is not None or code in (0, None):
         return classify(execution)
     lines = execution.stderr.text.strip().splitlines()
     end = _OWN_END.fullmatch(lines[-1].strip()) if lines else None
     if end is not None and int(end[1]) == code:
-        return classify(execution, (_NO_PROGRAM,), no_match_codes=codes)
+        return classify(execution, (_NO_PROGRAM, *markers), no_match_codes=codes)
     meaning = classify(execution, (_NO_PROGRAM, *MARKERS))
     if meaning.outcome is Outcome.NO_MATCH or not meaning.reason:
         # Nothing was searched: whatever was asked for could not be reached.
@@ -192,13 +199,19 @@ def source_of(cluster: Cluster, arguments: Mapping[str, Any]) -> dict[str, str]:
 
 
 def result_of(
-    execution: Execution, meaning: Classification, line: str, source: Mapping[str, str]
+    execution: Execution,
+    meaning: Classification,
+    line: str,
+    source: Mapping[str, str],
+    notes: tuple[str, ...] | None = None,
 ) -> Result:
-    """Return the result of what ran through `kubectl exec`; `line` is how it is told."""
+    """Return the result of what ran through `kubectl exec`; `line` is how it is told, `notes` what
+    is known of what it left (None: nothing)."""
     if execution.failure is not None:
         return not_started(execution, meaning, line)
     view = view_of(execution, "ask for less, with the command's own options")
-    notes = (_MAY_RUN,) if execution.cause is not None else ()
+    if notes is None:
+        notes = (_MAY_RUN,) if execution.cause is not None else ()
     facts = process_facts(execution, meaning, view, command=line, notes=notes)
     facts = replace(facts, source=source, containment={})
     if meaning.leg is Leg.TRANSPORT:
