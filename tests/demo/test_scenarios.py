@@ -367,7 +367,8 @@ def test_each_incident_can_be_evaluated(name: str) -> None:
 
 
 def test_every_file_of_an_incident_is_read_by_somebody() -> None:
-    known = {"scenario.toml", "objects.yaml", "exec.toml", "metrics.toml", "permissions.toml"}
+    known = {"scenario.toml", "objects.yaml"}
+    known |= {f"{name}.toml" for name in ("exec", "hosts", "metrics", "permissions")}
     for path in ROOT.rglob("*"):
         if path.is_file() and path.suffix != ".log":
             assert path.name in known

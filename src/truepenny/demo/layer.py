@@ -1,7 +1,7 @@
 """Incident folders: what is in one, and how it is laid over the base world.
 
 scenario.toml   name, title, question, summary, tags, root, cause, explanation
-objects.yaml    nodes, namespaces, workloads, jobs, cronjobs, services, objects, static,
+objects.yaml    nodes, namespaces, workloads, jobs, cronjobs, gangs, services, objects, static,
                 events (all in shorthand; see `truepenny.demo.expand`)
 logs/<namespace>/<pod or workload>/<container>[.previous].log
 exec.toml       canned commands

@@ -18,6 +18,7 @@ from truepenny.demo.expand.build import Build, Object
 from truepenny.demo.expand.deployment import expand_deployment
 from truepenny.demo.expand.derived import expand_derived
 from truepenny.demo.expand.event import expand_event
+from truepenny.demo.expand.gang import expand_gang
 from truepenny.demo.expand.keys import check, check_permissions
 from truepenny.demo.expand.node import expand_node
 from truepenny.demo.expand.ordered import expand_ordered
@@ -147,6 +148,8 @@ def _expand(build: Build, short: dict[str, Any]) -> None:
         expand(build, key, one)
     for key, one in short.get("jobs", {}).items():
         expand_job(build, key, one)
+    for key, one in short.get("gangs", {}).items():
+        expand_gang(build, key, one)
     for key, one in short.get("cronjobs", {}).items():
         expand_cron_job(build, key, one)
     expand_endpoints(build)

@@ -18,7 +18,9 @@ TEMPLATE = _words(
     "priority_class pull_secrets host_network",
 )
 KNOWN = {
-    "world": _words("nodes namespaces workloads jobs cronjobs services objects static events"),
+    "world": _words(
+        "nodes namespaces workloads jobs cronjobs gangs services objects static events"
+    ),
     "node": _words(
         "role address cpu memory pods disk zone age labels taints cordoned conditions heard"
     ),
@@ -31,6 +33,10 @@ KNOWN = {
     | _words(
         "age backoff_limit deadline app node pods state reason message ended took",
         "at schedule suspend",  # of the cron job whose run it is
+    ),
+    "gang": TEMPLATE | _words("queue min age phase message since replicas pods"),
+    "helm": _words(
+        "chart version app_version revision status description values templates updated"
     ),
     "cronjob": TEMPLATE | _words("age schedule suspend took runs"),
     "static pod": TEMPLATE | _words("node component"),

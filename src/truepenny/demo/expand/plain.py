@@ -2,7 +2,8 @@
 
     objects: {Kind/namespace/name or Kind/name: {age, labels, annotations, …the object's fields}}
 
-A Secret's `stringData` becomes `data`. `static` pods belong to a node, as kubelets make them.
+A Secret's `stringData` becomes `data`, and its `helm` the record of a release (see `helm`).
+`static` pods belong to a node, as kubelets make them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from truepenny.demo.timeline import walk
 from truepenny.errors import ConfigurationError
 
 from .build import WORLD_AGE, Build, Object, age
+from .helm import release_body
 from .keys import check
 from .pod import expand_pod
 from .template import pod_template
@@ -31,6 +33,7 @@ _VERSIONS = {
     "policy/v1": "PodDisruptionBudget",
     "rbac.authorization.k8s.io/v1": "ClusterRole ClusterRoleBinding Role RoleBinding",
     "scheduling.k8s.io/v1": "PriorityClass",
+    "scheduling.volcano.sh/v1beta1": "Queue",
     "storage.k8s.io/v1": "StorageClass VolumeAttachment",
 }
 _VERSION_OF = {kind: version for version, kinds in _VERSIONS.items() for kind in kinds.split()}
@@ -45,9 +48,13 @@ def expand_object(build: Build, reference: str, short: dict[str, Any]) -> None:
     if kind not in _VERSION_OF:
         raise ConfigurationError(f"{kind} is no kind that an incident may write", where=reference)
     body: Object = {key: value for key, value in short.items() if key not in _META}
+    labels: dict[str, str] = short.get("labels", {})
+    if kind == "Secret" and "helm" in body:
+        packed, found_by = release_body(build, namespace, name, body.pop("helm"))
+        body, labels = packed | body, found_by | labels
     meta = build.meta(
         kind, namespace, name, age(short.get("age"), WORLD_AGE),
-        labels=short.get("labels"), annotations=short.get("annotations"),
+        labels=labels, annotations=short.get("annotations"),
     )  # fmt: skip
     if "finalizers" in short:
         meta["finalizers"] = short["finalizers"]
