@@ -37,6 +37,9 @@ def _list(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="With --list: print one JSON object.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; 0 is any free one.")
 @click.option(
+    "--pods", type=int, metavar="N", help="Make the cluster larger: N pods in all, such as 5000."
+)
+@click.option(
     "--fault",
     "faults",
     multiple=True,
@@ -44,7 +47,12 @@ def _list(as_json: bool) -> None:
     help="Make something fail: slow:2s, status:403:pods/log, status:500:0.3, cut:logs, …",
 )
 def demo(
-    incident: str | None, only_list: bool, as_json: bool, port: int, faults: tuple[str, ...]
+    incident: str | None,
+    only_list: bool,
+    as_json: bool,
+    port: int,
+    pods: int | None,
+    faults: tuple[str, ...],
 ) -> None:
     """Serve the practice cluster with INCIDENT until Ctrl-C; it is a simulator of a Kubernetes API.
 
@@ -59,7 +67,7 @@ def demo(
     from truepenny.demo.world import DEFAULT, World
 
     name, identity = split_identity(incident or DEFAULT)
-    world = World.load(name)
+    world = World.load(name, pods=pods)
 
     def ready(cluster: PracticeCluster) -> None:
         click.echo(f"practice cluster (a simulator): {world.scenario.title}")

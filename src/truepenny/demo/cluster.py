@@ -218,7 +218,8 @@ class PracticeCluster:
             # JSON's strings and numbers are TOML's as well.
             lines += [f"{key} = {json.dumps(value)}" for key, value in entry.items()]
         self.settings.touch(mode=0o600)
-        self.settings.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        text = "\n".join(lines)
+        self.settings.write_text(f"{text}\n", encoding="utf-8")
 
     def _write_kubeconfig(self) -> None:
         self.kubeconfig.touch(mode=0o600)
@@ -243,7 +244,8 @@ class PracticeCluster:
         lines.append("users:")
         for name, token in self.tokens.items():
             lines += [f"- name: {name or USER}", "  user:", f"    token: {token}"]
-        self.kubeconfig.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        text = "\n".join(lines)
+        self.kubeconfig.write_text(f"{text}\n", encoding="utf-8")
 
 
 def serve(

@@ -52,6 +52,8 @@ class Timeline:
 
     def resolve(self, text: str) -> str:
         """Replace a whole token, and each `{@-5m}` inside a longer text, by its moment."""
+        if "@" not in text:
+            return text  # Nearly every text; a large world has a million.
         moment = self.moment(text)
         if moment is not None:
             return seconds(moment)

@@ -15,6 +15,7 @@ from truepenny.demo import layer
 from truepenny.demo.canned import Answer, answer
 from truepenny.demo.expand.batch import expand_cron_job, expand_job
 from truepenny.demo.expand.build import Build, Object
+from truepenny.demo.expand.crowd import expand_crowd
 from truepenny.demo.expand.deployment import expand_deployment
 from truepenny.demo.expand.derived import expand_derived
 from truepenny.demo.expand.event import expand_event
@@ -63,15 +64,18 @@ class World:
         }
 
     @classmethod
-    def load(cls, scenario: str = DEFAULT, now: datetime | None = None) -> World:
+    def load(
+        cls, scenario: str = DEFAULT, now: datetime | None = None, *, pods: int | None = None
+    ) -> World:
         """Build the world of an incident; an unknown name raises ConfigurationError.
 
         `now` is the moment that every relative time counts from, aware; default is the clock's.
+        `pods` is how many there are to be in all: see `expand_crowd` for its limits.
         """
         described = read_scenario(scenario)
         moment = (now or datetime.now(UTC)).astimezone(UTC).replace(microsecond=0)
         build = Build(Timeline(moment))
-        _expand(build, layer.shorthand(scenario))
+        _expand(build, layer.shorthand(scenario), pods)
         names = ("exec", "hosts", "metrics", "permissions")
         tables = {name: layer.table(scenario, f"{name}.toml") for name in names}
         check_permissions(tables["permissions"])
@@ -128,7 +132,7 @@ def _status(pod: Object, container: str) -> Object | None:
     return next((one for one in every if one["name"] == container), None)
 
 
-def _expand(build: Build, short: dict[str, Any]) -> None:
+def _expand(build: Build, short: dict[str, Any], pods: int | None) -> None:
     """Add everything, owners before what they own, and what is computed from pods last."""
     check("world", short, "objects.yaml")
     nodes: dict[str, Any] = short["nodes"]
@@ -152,6 +156,8 @@ def _expand(build: Build, short: dict[str, Any]) -> None:
         expand_gang(build, key, one)
     for key, one in short.get("cronjobs", {}).items():
         expand_cron_job(build, key, one)
+    if pods is not None:
+        expand_crowd(build, pods)
     expand_endpoints(build)
     expand_derived(build)
     for one in short["events"]:

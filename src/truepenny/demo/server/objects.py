@@ -83,8 +83,10 @@ class Objects:
         """Return the objects of a kind in key order; an empty namespace means all."""
         if kind.group == "events.k8s.io":
             return [as_new_event(value) for value in self.list(EVENTS_KIND, namespace)]
-        entries = self._of(kind).items()
-        return [value for (ns, _), value in entries if not namespace or ns == namespace]
+        entries = self._of(kind)
+        if not namespace:
+            return list(entries.values())
+        return [value for (ns, _), value in entries.items() if ns == namespace]
 
     def put(self, value: Object) -> None:
         """Add or replace one object and tell the watchers; raises KeyError for an unserved kind."""

@@ -41,11 +41,10 @@ def selectors(request: Request, kind: Kind) -> tuple[Selector, Selector]:
 def select(request: Request, target: Target, objects: Objects) -> list[Object]:
     """Return what the namespace and both selectors leave."""
     by_label, by_field = selectors(request, target.kind)
-    return [
-        value
-        for value in objects.list(target.kind, target.namespace)
-        if by_label.matches(value) and by_field.matches(value)
-    ]
+    values = objects.list(target.kind, target.namespace)
+    if not by_label.tests and not by_field.tests:
+        return values
+    return [value for value in values if by_label.matches(value) and by_field.matches(value)]
 
 
 def find(target: Target, objects: Objects) -> Object:
