@@ -32,7 +32,7 @@ def call(account: Account, *words: str) -> tuple[int, str, str]:
 
 
 def test_without_a_folder_its_tools_say_how_to_name_one(account: Account) -> None:
-    code, _, error = call(account, "bash", '{"command": "true"}')
+    code, _, error = call(account, "read", '{"path": "x"}')
     assert code == 2
     assert "--workspace" in error
 

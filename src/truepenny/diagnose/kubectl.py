@@ -12,6 +12,7 @@ from truepenny.tool.result import Result
 
 from .cluster import Clusters, Unbound
 from .reader import DEFAULT_BYTES, DEFAULT_SECONDS, Reader
+from .sanitize.json_path import MAX_PATH
 
 MIN_BYTES = 1024
 MAX_BYTES = 1024 * 1024
@@ -38,8 +39,9 @@ def kubectl_tool(clusters: Clusters, *, default_bytes: int = DEFAULT_BYTES) -> T
     `Facts.source` holds cluster, context, server, user and namespace of an answer. `Facts.detail`
     may hold `defaults` (flags that were added), `allowed` (for `auth can-i`), `bad_bytes`,
     `controls` (control characters, or strings of a document, that were made harmless),
-    `diagnostics` (what kubectl said beside a document) and `leftovers`; after a refusal
-    `rejected_by`, `matched` and `alternative` (an argument list).
+    `diagnostics` (what kubectl said beside a document), `json_path`, `leftovers` and `refusal`
+    (`rbac`, `absence` or `transport`); after a refusal of ours `rejected_by`, `matched` and
+    `alternative` (an argument list).
     `Facts.command` runs in a shell whose current context is `source.context`.
     """
 
@@ -52,6 +54,7 @@ def kubectl_tool(clusters: Clusters, *, default_bytes: int = DEFAULT_BYTES) -> T
             arguments["args"],
             timeout=arguments.get("timeout_seconds", DEFAULT_SECONDS),
             max_bytes=arguments.get("max_bytes", default_bytes),
+            json_path=arguments.get("json_path", ""),
         )
         return reading.result
 
@@ -94,6 +97,14 @@ def _parameters(clusters: Clusters, default_bytes: int) -> dict[str, Any]:
                 "items": {"type": "string"},
                 "minItems": 1,
                 "description": 'For example ["get", "pods", "-n", "shop", "-o", "wide"].',
+            },
+            "json_path": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_PATH,
+                "description": "Takes a part out of -o json, one result a line, from answers of "
+                "any size: .items[].metadata.name, .spec.containers[0].image, "
+                '.metadata.labels["a.b/c"]. No filters.',
             },
             "max_bytes": {
                 "type": "integer",

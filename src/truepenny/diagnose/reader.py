@@ -23,10 +23,15 @@ from truepenny.tool.result import Result, invalid, refused
 from .cluster import Cluster
 from .cluster_write import QUESTION, QUESTION_BYTES, CanWrite, read_rules
 from .reader_account import Account
+from .reader_projection import Projection
 from .sanitize.describe import DescribeStream
+from .sanitize.json_path import BadPath
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 """A document must be whole to be redacted by structure; a larger one is not shown at all."""
+
+RAW_BYTES = 1024
+"""Held of a document that a path is taken through: nobody reads it, only whether something came."""
 
 DEFAULT_BYTES = 32 * 1024
 """What a read shows unless more is asked for."""
@@ -123,31 +128,53 @@ class Reader:
         timeout: float = DEFAULT_SECONDS,
         max_bytes: int = DEFAULT_BYTES,
         written: bool = True,
+        json_path: str = "",
     ) -> Reading:
         """Run the arguments that follow the word kubectl; never raises for what they come to.
 
         `timeout` in seconds covers everything; `max_bytes` bounds the answer in the result, its
         diagnostics come on top. Not `written`, a document that was read whole is only in `value`,
-        and the result has no text of it: half the memory for whoever does not show it.
+        and the result has no text of it: half the memory for whoever does not show it. With
+        `json_path` the result holds what it leads to in a document of any size, and `value` is
+        None.
         """
         command = read_command(argv)
         if isinstance(command, Refusal):
             return Reading(refusal_result(command))
+        projection: Projection | None = None
+        if json_path:
+            made = _projection(command, json_path, self._redactor, max_bytes)
+            if isinstance(made, Result):
+                return Reading(made, command)
+            projection = made
         if (stopped := await self.unguarded(command.verb)) is not None:
             return Reading(stopped, command)
         # The account alone holds what was read, so that it can let go of it once it is parsed.
-        account = Account(
-            self.cluster, command, await self._run(command, timeout, max_bytes), self._redactor
-        )
+        execution = await self._run(command, timeout, max_bytes, projection)
+        account = Account(self.cluster, command, execution, self._redactor)
+        del execution
         if not account.started:
             return Reading(account.not_started(), command)
+        if projection is not None:
+            return Reading(account.projected(projection), command)
         if not _is_document(command):
             return Reading(account.plain(), command)
         result, value = await account.document(max_bytes, written=written)
         return Reading(result, command, value)
 
-    async def _run(self, command: KubectlCommand, timeout: float, max_bytes: int) -> Execution:
+    async def _run(
+        self,
+        command: KubectlCommand,
+        timeout: float,
+        max_bytes: int,
+        projection: Projection | None,
+    ) -> Execution:
         cluster, document = self.cluster, _is_document(command)
+        kept, stop = MAX_DOCUMENT_BYTES if document else max_bytes, STOP_AFTER_BYTES
+        if projection is not None:
+            kept = RAW_BYTES
+        elif document:
+            stop = MAX_DOCUMENT_BYTES
         described = command.verb == "describe"
         redactor = self._redactor.reading(DescribeStream) if described else self._redactor
         asked = any(argument.startswith("--request-timeout") for argument in command.arguments)
@@ -165,15 +192,32 @@ class Reader:
                 ),
                 timeout=timeout,
                 limits=CaptureLimits(
-                    stdout=Limits(bytes=MAX_DOCUMENT_BYTES if document else max_bytes),
+                    stdout=Limits(bytes=kept),
                     stderr=Limits(bytes=DIAGNOSTIC_BYTES),
-                    stop_after=MAX_DOCUMENT_BYTES if document else STOP_AFTER_BYTES,
+                    stop_after=stop,
                 ),
                 # A document is redacted by its structure, once it is there.
                 redactor=None if document else redactor,
             ),
+            on_output=None if projection is None else projection.feed,
             clock=self._clock,
         )
+
+
+def _projection(
+    command: KubectlCommand, path: str, redactor: Redactor, max_bytes: int
+) -> Projection | Result:
+    if not _is_document(command):
+        return invalid("json_path", "json_path takes parts out of -o json", _with_json(command))
+    try:
+        return Projection(path, redactor, max_bytes)
+    except BadPath as error:
+        return invalid("json_path", f"json_path: {error.message}", error.remedy)
+
+
+def _with_json(command: KubectlCommand) -> str:
+    asked = read_command((*command.arguments, "-o", "json"))
+    return "" if isinstance(asked, Refusal) else asked.line
 
 
 def _is_document(command: KubectlCommand) -> bool:

@@ -22,6 +22,7 @@ from .cluster import Cluster
 from .kubectl_program import REMEDY
 from .reader_document import Document, Shown, clean_document, load_document, show
 from .reader_note import completeness, found_nothing, hint, nothing_found, scope
+from .reader_projection import Projection
 
 Given = TypeVarTuple("Given")
 Made = TypeVar("Made")
@@ -103,6 +104,44 @@ class Account:
             facts, completeness=completeness(self._command, self._execution, self._meaning)
         )
         return Result(self._meaning.outcome, (Text(text),), facts)
+
+    def projected(self, projection: Projection) -> Result:
+        """What a path led to in a document that streamed by."""
+        shown = projection.finish()
+        self._detail["json_path"] = projection.path
+        out, raw_err = self._execution.stdout, self._execution.stderr
+        err = self._redactor.text(strip_control(raw_err.text))
+        text = shown.text
+        if self._meaning.outcome.failed:
+            whole = completeness(self._command, self._execution, self._meaning)
+        elif projection.problem:
+            self._meaning = Classification(Outcome.INVALID_ARGUMENTS, "json_path")
+            text = f"json_path: {projection.problem}\n"
+            whole = Completeness("partial", "the path led nowhere from here on")
+        elif projection.unread:
+            whole = Completeness("unknown", "no document came, so no path was taken through it")
+        elif projection.lost:
+            whole = Completeness("partial", projection.lost, "lines", shown.kept_lines)
+        elif shown.cut:
+            whole = Completeness(
+                "partial",
+                "larger than max_bytes",
+                "lines",
+                shown.kept_lines,
+                shown.total_lines,
+                "take less by json_path, narrow it with -n or -l, or raise max_bytes",
+            )
+        else:
+            whole = Completeness(unit="lines", shown=shown.kept_lines, total=shown.total_lines)
+            if not text and self._meaning.outcome is Outcome.SUCCESS:
+                self._meaning = Classification(Outcome.NO_MATCH, "nothing_found")
+                text = f"{projection.path} leads to nothing: the list is empty\n"
+        if err.text.strip():
+            text = _with_diagnostics(text, err.text)
+        kept = min(shown.kept_bytes, out.bytes.observed)
+        sizes = ByteCounts(out.bytes.observed, kept, out.bytes.observed - kept)
+        facts = self._facts(_sum(projection.counts, err.counts), _add(sizes, raw_err.bytes))
+        return Result(self._meaning.outcome, (Text(text),), replace(facts, completeness=whole))
 
     async def document(self, max_bytes: int, *, written: bool = True) -> tuple[Result, Any]:
         """A JSON document, or what came in its place; see `Reader.read` for `written`."""

@@ -101,7 +101,7 @@ def completeness(
     if out.cut:
         return Completeness("partial", "cut in the middle", unit, shown, total, _narrower(command))
     if command.verb == "logs":
-        return _logs(command, out)
+        return log_completeness(command, out)
     if unit == "lines":
         return Completeness()
     return Completeness(unit=unit, shown=shown, total=total)
@@ -113,6 +113,8 @@ def _after_failure(command: KubectlCommand, execution: Execution) -> Completenes
     if execution.cause is Cause.OUTPUT_CAP:
         # No limit that a call may ask for is larger.
         next_step = _narrower(command).removesuffix(", or raise max_bytes")
+        if command.output in ("json", "yaml"):
+            next_step += ", or take a part of it with json_path"
         return Completeness("partial", "it grew larger than is ever read", next=next_step)
     if execution.cause is not None:
         return Completeness("partial", f"stopped by {execution.cause}")
@@ -132,7 +134,7 @@ def _count(command: KubectlCommand, out: Captured) -> tuple[str, int, int]:
     return unit, max(out.kept_lines - headers, 0), max(out.lines - headers, 0)
 
 
-def _logs(command: KubectlCommand, out: Captured) -> Completeness:
+def log_completeness(command: KubectlCommand, out: Captured) -> Completeness:
     """Doubt a log of exactly as many lines as were asked for: whole and cut look alike."""
     limit = _flag(command, "--limit-bytes")
     if limit.isdecimal() and out.bytes.observed >= int(limit) > 0:

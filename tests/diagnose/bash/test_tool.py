@@ -165,3 +165,24 @@ async def test_what_changes_something_is_denied(clusters: Clusters, tmp_path: Pa
     done = await call(clusters, tmp_path, "kubectl delete pod x | head -1", cluster="shop")
     assert done.decision.verdict is Verdict.DENY
     assert done.decision.reason == "verb_not_allowed"
+
+
+async def test_a_path_goes_with_one_command_alone(clusters: Clusters, tmp_path: Path) -> None:
+    path = ".items[].kind"
+    line = "kubectl get pods -n shop -o json"
+    done = await call(clusters, tmp_path, line, cluster="shop", json_path=path)
+    assert set(done.result.text.split()) == {"Pod"}
+    done = await call(clusters, tmp_path, f"{line} | jq .", cluster="shop", json_path=path)
+    assert done.result.facts.reason == "json_path"
+
+
+async def test_as_many_log_lines_as_were_asked_for_may_not_be_all(
+    clusters: Clusters, tmp_path: Path
+) -> None:
+    for line, state in (
+        ("kubectl logs deploy/checkout -n shop --tail=2", "unknown"),
+        ("kubectl logs deploy/checkout -n shop --tail=2 2>/dev/null", "unknown"),
+        ("kubectl logs deploy/checkout -n shop --tail=2 | head -2", "complete"),
+    ):
+        done = await call(clusters, tmp_path, line, cluster="shop")
+        assert done.result.facts.completeness.state == state, line

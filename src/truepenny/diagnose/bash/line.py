@@ -33,7 +33,8 @@ class ReadLine:
 
     `alone` are the arguments of a line that is one kubectl command and nothing else. `document`
     are those of a first stage that prints JSON or YAML, and `behind` the text of what reads it.
-    `described` says that any other line shows what `kubectl describe` prints.
+    `described` says that any other line shows what `kubectl describe` prints, `lone` that it is
+    one command.
     """
 
     text: str
@@ -43,6 +44,7 @@ class ReadLine:
     document: tuple[str, ...] | None = None
     behind: str = ""
     described: bool = False
+    lone: bool = False
 
 
 def read_line(text: str, extra: Mapping[str, Program] | None = None) -> ReadLine | Refusal:
@@ -79,7 +81,8 @@ def read_line(text: str, extra: Mapping[str, Program] | None = None) -> ReadLine
     if other is not None:
         message = f"{other.meaning}: that can be masked only where it is the whole answer"
         return Refusal("output_form", other.name, message)
-    return ReadLine(text, verbs, reads, described=DESCRIBE in forms)
+    lone = len(line.commands) == 1
+    return ReadLine(text, verbs, reads, described=DESCRIBE in forms, lone=lone)
 
 
 @dataclass(frozen=True, slots=True)

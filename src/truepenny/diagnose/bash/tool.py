@@ -12,8 +12,9 @@ from truepenny.diagnose.answer import refusal_facts
 from truepenny.diagnose.cluster import Cluster, Clusters, Unbound
 from truepenny.diagnose.reader import DEFAULT_BYTES, DIAGNOSTIC_BYTES, Reader, Reading
 from truepenny.diagnose.reader_document import document_bytes
-from truepenny.diagnose.reader_note import scope
+from truepenny.diagnose.reader_note import log_completeness, scope
 from truepenny.diagnose.sanitize.describe import DescribeStream
+from truepenny.diagnose.sanitize.json_path import MAX_PATH
 from truepenny.diagnose.script.kubeconfig import kubeconfig_of
 from truepenny.errors import ConfigurationError, CouldNotRun
 from truepenny.execute.command import STOP_AFTER_BYTES, CaptureLimits
@@ -39,9 +40,8 @@ MARGIN_SECONDS = 20.0
 _DESCRIPTION = """\
 Run one line of programs that only read, with bash in a sandbox: kubectl, and text filters behind \
 a pipe (grep, head, sort, jq, ...). No substitutions, no redirections but to /dev/null. kubectl \
-works only with `cluster`. JSON and YAML of kubectl go to filters masked; to take a part out of \
-one answer, the kubectl tool's `json_path` does. Files, folders and variables are gone after each \
-call. A refusal carries a line that works in its hint."""
+works only with `cluster`. JSON and YAML of kubectl go to filters masked. Files, folders and \
+variables are gone after each call. A refusal carries a line that works in its hint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class _Call:
     cluster: Cluster | None
     seconds: float
     context: CallContext
+    json_path: str
 
 
 def bash_tool(
@@ -81,7 +82,15 @@ def bash_tool(
             cluster = _unnamed(clusters)
         if isinstance(cluster, Unbound):
             return cluster.result()
-        call = _Call(read, cluster, arguments.get("timeout_seconds", DEFAULT_SECONDS), context)
+        path = arguments.get("json_path", "")
+        if path and read.alone is None:
+            return invalid(
+                "json_path",
+                "json_path goes with one kubectl command alone",
+                "give the line to jq where it has other commands",
+            )
+        seconds = arguments.get("timeout_seconds", DEFAULT_SECONDS)
+        call = _Call(read, cluster, seconds, context, path)
         try:
             return await _run(call, sandbox, env, max_bytes)
         except (ConfigurationError, CouldNotRun) as error:
@@ -130,7 +139,9 @@ async def _run(
         return await _line(call, sandbox, env, max_bytes, None)
     reader = Reader(cluster, call.context.redactor, clock)
     if read.alone is not None:
-        reading = await reader.read(read.alone, timeout=call.seconds, max_bytes=max_bytes)
+        reading = await reader.read(
+            read.alone, timeout=call.seconds, max_bytes=max_bytes, json_path=call.json_path
+        )
         return _outside(reading.result)
     if read.document is not None:
         reading = await reader.read(read.document, timeout=call.seconds, written=False)
@@ -178,6 +189,9 @@ async def _line(
         notes=notes,
         detail={**detail, "kubeconfig": how},
     )
+    if read.lone and read.verbs == ("logs",) and facts.completeness.state == "complete":
+        whole = log_completeness(read.reads[0], execution.stdout)
+        facts = replace(facts, completeness=whole)
     return Result(meaning.outcome, (Text(_text(execution)),), replace(facts, source=source))
 
 
@@ -273,6 +287,13 @@ def _parameters(clusters: Clusters) -> dict[str, Any]:
             "cluster": {
                 "type": "string",
                 "description": f"The cluster that kubectl asks. Bound: {known}.",
+            },
+            "json_path": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_PATH,
+                "description": "With one kubectl command alone: a part of its -o json, such as "
+                ".items[].metadata.name.",
             },
             "timeout_seconds": {
                 "type": "number",
