@@ -18,6 +18,7 @@ NAMES = (
     "command_overhead",
     "sandboxed_command",
     "command_reading",
+    "practice_cluster",
 )
 
 
