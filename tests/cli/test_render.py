@@ -28,7 +28,7 @@ def seen(*events: RunEvent, terminal: bool = False) -> tuple[str, str]:
 
 def finished(answer: str, stop: Stop, state: str) -> RunFinished:
     cited, claims = {"resolved": (), "unresolved": ()}, Claims().to_json()
-    return RunFinished("turn_1", stop, answer, state, {}, cited, claims, True, "session_1")  # type: ignore[arg-type]
+    return RunFinished("turn_1", stop, answer, state, {}, cited, claims, (), True, "session_1")  # type: ignore[arg-type]
 
 
 REQUEST = ModelStarted("turn_1", "m", 2, 3)

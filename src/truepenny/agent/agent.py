@@ -31,6 +31,7 @@ from truepenny.tool.registry import Registry
 
 from .desk import Abort, TurnDesk
 from .event import RunEvent, SteerAccepted
+from .investigation.investigation import Investigation
 from .limits import Limits
 from .prompt import system_prompt as default_system_prompt
 from .record import to_json
@@ -61,6 +62,7 @@ class Agent:
         ids: Ids | None = None,
         redactor: Redactor | None = None,
         ask: Ask | None = None,
+        investigation: Investigation | None = None,
     ) -> None:
         if system_prompt is None:
             reads = admission.policy.autonomy is Autonomy.READ_ONLY
@@ -78,6 +80,7 @@ class Agent:
             ids=ids or RandomIds(),
             redactor=redactor,
             ask=ask,
+            investigation=investigation,
         )
         self._desk = TurnDesk(self.setup.clock)
         self._tasks: TaskGroup | None = None

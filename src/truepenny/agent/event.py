@@ -253,7 +253,8 @@ class RunFinished(_Fields):
     `{turns, requests, calls, outcomes, usage, duration}`, `outcomes` counted by name. `evidence` is
     `{resolved, unresolved}`: the call ids that the answer cites, by whether the ledger knows them.
     `claims` is `{counts, sentences, omitted}`: the verdict on each sentence of the answer, as in
-    `agent.claim.verdict`.
+    `agent.claim.verdict`. `hypotheses` are those of a deep investigation
+    (`agent.investigation.hypothesis`), empty in any other run.
     `recorded` is false when some of the run could not be written to the transcript.
     """
 
@@ -265,6 +266,7 @@ class RunFinished(_Fields):
     totals: Mapping[str, Any]
     evidence: Mapping[str, Sequence[str]]
     claims: Mapping[str, Any]
+    hypotheses: Sequence[Mapping[str, Any]]
     recorded: bool
     session: str
 

@@ -68,6 +68,8 @@ def _accept(turn: Turn, reply: AssistantMessage) -> AssistantMessage:
     reply = held if isinstance(held, AssistantMessage) else reply
     # Text beside calls is narration; it is the answer only if nothing better comes.
     turn.text = reply.text.strip() or turn.text
+    if reply.text.strip() and turn.setup.investigation is not None:
+        turn.setup.investigation.silence.broken()
     return reply
 
 

@@ -24,6 +24,7 @@ class Layer(StrEnum):
     BEHAVIOUR = "behaviour"
     ENVIRONMENT = "environment"
     READ_ONLY = "read_only"
+    DEEP = "deep"
     SAFETY = "safety"
     NOTICE_BUDGET = "notice_budget"
     NOTICE_LOOP = "notice_loop"
@@ -52,6 +53,7 @@ def system_prompt(
     *,
     environment: str = "",
     read_only: bool = False,
+    deep: bool = False,
     identity: str | None = None,
     behaviour: str | None = None,
 ) -> str:
@@ -65,6 +67,7 @@ def system_prompt(
         render(Layer.BEHAVIOUR) if behaviour is None else behaviour.strip(),
         render(Layer.ENVIRONMENT, environment=environment.strip()) if environment.strip() else "",
         render(Layer.READ_ONLY) if read_only else "",
+        render(Layer.DEEP) if deep else "",
         render(Layer.SAFETY),
     ]
     return "\n\n".join(layer for layer in layers if layer) + "\n"

@@ -100,6 +100,8 @@ class Run:
         text = "".join(part.text for part in prompt.content if isinstance(part, Text))
         shown = setup.redactor.text(text).text
         turn.put(TurnStarted(turn.id, shown, timestamp(setup.clock.now())))
+        if self._setup.investigation is not None:
+            self._setup.investigation.silence.broken()
         if steer:
             turn.put(SteerDelivered(turn.id, steer))
         stop = await self._guarded(turn)
@@ -150,7 +152,7 @@ class Run:
 
     def _finish(self, turn: Turn, stop: Stop, duration: float) -> None:
         answer = self._setup.redactor.text(turn.text).text
-        known = self._session.ledger.calls
+        known, deep = self._session.ledger.calls, self._setup.investigation
         cited = citations(answer, known)
         claims = check(answer, known, self._session.sources.get)
         self.outbox.put(
@@ -162,6 +164,7 @@ class Run:
                 self._total.to_json(duration),
                 {"resolved": cited.resolved, "unresolved": cited.unresolved},
                 claims.to_json(),
+                deep.hypotheses.to_json() if deep else (),
                 not self._session.broken,
                 self._session.id,
             )

@@ -12,12 +12,14 @@ from truepenny.tool.admission import Admission
 from truepenny.tool.invoke import Ask
 from truepenny.tool.registry import Registry
 
+from .investigation.investigation import Investigation
 from .limits import Limits
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The bindings of an agent. `ask` puts a call before a person; None means nobody is there."""
+    """The bindings of an agent. `ask` puts a call before a person; None means nobody is there.
+    `investigation` is there where the session is a deep one."""
 
     model: Model
     registry: Registry
@@ -28,3 +30,4 @@ class Setup:
     ids: Ids
     redactor: Redactor
     ask: Ask | None = None
+    investigation: Investigation | None = None

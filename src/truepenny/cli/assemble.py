@@ -8,6 +8,7 @@ from .workbench import Workbench
 
 if TYPE_CHECKING:
     from truepenny.agent.agent import Agent
+    from truepenny.agent.investigation.investigation import Investigation
     from truepenny.agent.session import Session
     from truepenny.diagnose.cluster import Clusters
     from truepenny.diagnose.host.host import Hosts
@@ -36,11 +37,13 @@ def assemble(
     hosts: Hosts | None = None,
     work: OpenWorkspace | None = None,
     ask: Ask | None = None,
+    deep: bool = False,
 ) -> Agent:
     """Return an agent over the clusters, hosts and the workspace; the caller closes model and
     session. Where no host is bound, no tool for hosts takes room in the prompt.
 
-    Without `ask` nobody is there: what needs approval is denied.
+    `deep` makes it a deep investigation. Without `ask` nobody is there: what needs approval is
+    denied.
     """
     from truepenny.agent.agent import Agent
     from truepenny.agent.limits import Limits
@@ -48,12 +51,19 @@ def assemble(
     from truepenny.tool.admission import Admission
     from truepenny.tool.autonomy import Autonomy
 
+    investigation: Investigation | None = None
+    if deep:
+        from truepenny.agent.investigation.investigation import Investigation
+
+        earlier = bench.sessions.read(session.id).records if session.resumed else ()
+        investigation = Investigation(session.ledger.calls, earlier)
+    own = (*(work.tools if work else ()), *((investigation.tool,) if investigation else ()))
     settings = bench.settings
     bound = hosts if hosts is not None and hosts.names else None
     return Agent(
         model=model,
-        registry=bench.registry(clusters, work.tools if work else (), bound),
-        admission=Admission(policy),
+        registry=bench.registry(clusters, own, bound),
+        admission=Admission(policy, investigation.silence.judge if investigation else None),
         session=session,
         limits=Limits(
             max_turns=max_turns or settings.run.max_turns,
@@ -66,11 +76,13 @@ def assemble(
         system_prompt=system_prompt(
             environment=environment(clusters, work.workspace if work else None, bound),
             read_only=policy.autonomy is Autonomy.READ_ONLY,
+            deep=deep,
         ),
         clock=bench.clock,
         ids=bench.ids,
         redactor=bench.redactor,
         ask=ask,
+        investigation=investigation,
     )
 
 

@@ -153,6 +153,8 @@ class RunView:
         what = event.facts.get("command") or described(
             event.tool, started.arguments if started else {}
         )
+        if held := event.facts.get("detail", {}).get("hypothesis"):
+            what = _hypothesis(held)
         sign = style(mark, colour, self._err)
         summary = style(plain(event.summary), "dim", self._err)
         self._progress.clear()
@@ -208,6 +210,15 @@ class RunView:
     def _line(self, text: str, colour: str) -> None:
         self._progress.clear()
         self._tell(style(plain(text), colour, self._err) + "\n")
+
+
+def _hypothesis(held: Mapping[str, Any]) -> str:
+    """Return a hypothesis as one line: its state, how sure, and the calls on either side."""
+    sides = [f"for {' '.join(held['supports'])}"] if held["supports"] else []
+    sides += [f"against {' '.join(held['against'])}"] if held["against"] else []
+    because = f"; explains {held['explains']}" if held["explains"] else ""
+    line = f"{held['id']} {held['state']}, {held['confidence']}: {held['claim']}{because}"
+    return f"{line} ({'; '.join(sides)})" if sides else line
 
 
 def _short(text: str) -> str:

@@ -50,6 +50,7 @@ EXAMPLE = 'Example: truepenny run "Why is checkout failing?"'
     shell_complete=complete.session,
     help="Go on with this session instead of a new one.",
 )
+@click.option("--deep", is_flag=True, help="Work by hypotheses and leave a report.")
 @click.option("--max-turns", type=click.IntRange(1), help="Most requests to the model.")
 @click.option(
     "--stdin/--no-stdin",
@@ -67,6 +68,7 @@ def run(
     workspace: str | None,
     autonomy: str | None,
     session: str | None,
+    deep: bool,
     max_turns: int | None,
     piped: bool | None,
     as_json: bool,
@@ -76,11 +78,14 @@ def run(
     What is piped in is given to the model as context. Every run leaves a session
     (`truepenny session list`).
     """
+    from truepenny.agent.investigation.investigation import MARK
     from truepenny.model.wires.builtin import DEFAULT
 
     words = " ".join(prompt).strip()
     if not words:
         raise UsageError("a prompt is required", where="PROMPT", remedy=_example(demo))
+    if words.startswith(MARK):
+        deep, words = True, words.removeprefix(MARK).strip()
     bench = Workbench()
     begun_at = _scenario(bench, session) if session and not (cluster or demo) else None
     question = _with_context(bench, words, piped)
@@ -100,7 +105,9 @@ def run(
             )
         if reached.notice:
             say(reached.notice)
-        code = anyio.run(_run, bench, chosen, reached, question, session, max_turns, work, as_json)
+        code = anyio.run(
+            _run, bench, chosen, reached, question, session, max_turns, work, as_json, deep
+        )
     raise Finished(code)
 
 
@@ -120,9 +127,14 @@ def _scenario(bench: Workbench, session_id: str) -> str | None:
     A session that goes on elsewhere would explain one cluster with what was read of another.
     Raises NoSession.
     """
-    about = bench.sessions.read(session_id).header.get("about")
-    found = cast("Mapping[str, Any]", about).get("scenario") if isinstance(about, dict) else None
+    found = _about(bench, session_id).get("scenario")
     return found if isinstance(found, str) else None
+
+
+def _about(bench: Workbench, session_id: str) -> Mapping[str, Any]:
+    """Return what the session's header says of where it comes from. Raises NoSession."""
+    about = bench.sessions.read(session_id).header.get("about")
+    return cast("Mapping[str, Any]", about) if isinstance(about, dict) else {}
 
 
 def _with_context(bench: Workbench, words: str, piped: bool | None) -> str:
@@ -153,9 +165,11 @@ async def _run(
     max_turns: int | None,
     work: Work,
     as_json: bool,
+    deep: bool,
 ) -> int:
-    about = {"origin": "cli", "scenario": reached.scenario}
+    about = {"origin": "cli", "scenario": reached.scenario, "deep": deep}
     store = bench.sessions
+    deep = deep or bool(session_id and _about(bench, session_id).get("deep"))
     try:
         # The folder first: a setting that cannot be followed ends the run, and leaves no session.
         async with open_work(bench, work) as opened_work:
@@ -172,6 +186,7 @@ async def _run(
                     hosts=reached.hosts,
                     work=opened_work,
                     ask=approval(opened_work) if human else None,
+                    deep=deep,
                 )
                 async with made as agent:
                     return await _shown(agent, opened, question, as_json)

@@ -1,19 +1,22 @@
 """The one admission that every call passes (architecture, law 2).
 
 Order, strongest first: a denied name, a whitelist, the tool's own rules, the level of autonomy,
-approval.
+approval, then `narrow` where there is one.
 A later step can only narrow what an earlier one let through.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from .autonomy import Autonomy, verdict
 from .contract import ActionClass, Tool
 from .decision import ALLOW, Decision, Verdict, deny
+
+Narrow = Callable[[Tool, Mapping[str, Any]], Decision]
+"""Judges a call that all else lets through; it may know what came before, and may only deny."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +34,21 @@ class Policy:
 
 
 class Admission:
-    """Decides calls under one policy. Pure: the same call always gets the same decision."""
+    """Decides calls under one policy. But for `narrow` the same call gets the same decision."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, narrow: Narrow | None = None) -> None:
         self.policy = policy
+        self._narrow = narrow
 
     def decide(self, tool: Tool, arguments: Mapping[str, Any]) -> Decision:
         """Return allow, ask or deny for one call whose arguments fit the schema."""
+        decision = self._by_policy(tool, arguments)
+        if decision.verdict is not Verdict.DENY and self._narrow is not None:
+            narrowed = self._narrow(tool, arguments)
+            return narrowed if narrowed.verdict is Verdict.DENY else decision
+        return decision
+
+    def _by_policy(self, tool: Tool, arguments: Mapping[str, Any]) -> Decision:
         policy = self.policy
         if tool.name in policy.deny:
             return deny("tool_denied", f"{tool.name} is denied here", rule="policy.deny")

@@ -124,12 +124,13 @@ def _numbers(anchor: Anchor, sources: Sequence[Source], names: Sequence[str]) ->
         return True
     ranked = [_best(anchor, source, names) for source in sources]
     top = max((best.score for best in ranked), default=0)
-    if not top and anchor.near != anchor.wide:
-        return _numbers(replace(anchor, near=anchor.wide), sources, names)
-    return any(
+    fits = any(
         best.score and best.score >= top - SLACK and any(_says(line, wanted) for line in best.lines)
         for best in ranked
     )
+    if not fits and anchor.near != anchor.wide:
+        return _numbers(replace(anchor, near=anchor.wide), sources, names)
+    return fits
 
 
 def _omitted(anchor: Anchor, source: Source, names: Sequence[str]) -> bool:

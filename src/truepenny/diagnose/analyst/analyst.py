@@ -25,6 +25,7 @@ from truepenny.model.request import ModelRequest
 from truepenny.system.clock import Clock, SystemClock
 
 from . import answer
+from .assumption import hypotheses
 from .history import Answered, Conversation, read_history
 from .intent import Intent, Question, understand
 from .plan import Look, Plan, look_at, plan
@@ -121,6 +122,10 @@ class Analyst:
         wanted = [(each, query) for each in plans for query in each.reads]
         if wanted and spent < MAX_CALLS and not last:
             return _read(wanted[: MAX_CALLS - spent])
+        if "hypothesis" in offered and not last:
+            asked = [call.arguments for call in conversation.calls if call.tool == "hypothesis"]
+            if not asked and (found := tuple(hypotheses(plans, {call.id for call in calls}))):
+                return Reply("What the rules found, as hypotheses.", found)
         return Reply(answer.write(plans, question, fresh=bool(conversation.calls)))
 
 
