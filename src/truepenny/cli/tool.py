@@ -18,7 +18,7 @@ from .call import exit_code, show
 from .failure import Finished, say
 from .place import place, place_options
 from .terminal import json_text, table
-from .work import Work, every_tool, needs_folder, needs_host, work_options
+from .work import Work, every_tool, in_folder, needs_folder, needs_host, work_options
 from .workbench import Workbench
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def call(
             where="--workspace",
             remedy=f"Name one: truepenny tool call --workspace . {name} …",
         )
-    elsewhere = folder or needs_host(bench, name)
+    elsewhere = folder or in_folder(bench, work, name) or needs_host(bench, name)
     with place(bench, cluster, demo, faults, elsewhere=elsewhere) as reached:
         if reached.notice:
             say(reached.notice)

@@ -19,6 +19,7 @@ from .workbench import Workbench
 
 if TYPE_CHECKING:
     from truepenny.tool.admission import Policy
+    from truepenny.tool.contract import Tool
     from truepenny.tool.registry import Registry
     from truepenny.workspace.opening import OpenWorkspace
 
@@ -89,12 +90,23 @@ def every_tool(bench: Workbench) -> Registry:
     """Return all tools there are, to be described and not called: bound to nothing."""
     from truepenny.diagnose.cluster import Clusters
     from truepenny.diagnose.host.host import Hosts
+
+    return bench.registry(Clusters(), _folder_tools(bench), Hosts())
+
+
+def _folder_tools(bench: Workbench) -> tuple[Tool, ...]:
     from truepenny.workspace import tools
     from truepenny.workspace.opening import workspace_of
 
     nowhere = Path("/nonexistent")
-    made = workspace_of(nowhere, nowhere, bench.env, bench.settings)
-    return bench.registry(Clusters(), tools(made), Hosts())
+    return tools(workspace_of(nowhere, nowhere, bench.env, bench.settings))
+
+
+def in_folder(bench: Workbench, work: Work, name: str) -> bool:
+    """Whether a call goes to a tool of the folder that is bound: `bash` is another one without."""
+    if work.root(bench) is None:
+        return False
+    return any(tool.name == name for tool in _folder_tools(bench))
 
 
 def needs_folder(bench: Workbench, name: str) -> bool:
