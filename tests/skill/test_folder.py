@@ -1,5 +1,6 @@
 """A skill's folder is read whole or refused with the field and the remedy."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_an_unknown_key_is_warned_of(tmp_path: Path) -> None:
         (b"---\n\0", "zero byte at 4"),
         (b"---\n\xff", "not UTF-8 at byte 4"),
         ("x" * (256 * 1024 + 1), "larger than"),
-        (HEAD + SCRIPT + "---\n", "not a regular file"),
+        (HEAD + SCRIPT + "---\n", "is not there"),
         (HEAD + SCRIPT.replace("a.sh", "../a.sh") + "---\n", "not a script's name"),
         (HEAD + SCRIPT.replace("local", "moon") + "---\n", "'moon' is unknown"),
         (HEAD + SCRIPT.replace(": sh", ": perl") + "---\n", "'perl' is unknown"),
@@ -68,3 +69,15 @@ def test_a_link_is_refused(tmp_path: Path) -> None:
     (folder / "scripts" / "a.sh").symlink_to("/etc/hostname")
     with pytest.raises(SkillInvalid, match="not a regular file"):
         read(folder)
+
+
+def test_a_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
+    folder = write(tmp_path, HEAD + SCRIPT + "---\n")
+    os.mkfifo(folder / "scripts" / "a.sh")
+    with pytest.raises(SkillInvalid, match="not a regular file"):
+        read(folder)
+
+
+def test_a_script_that_the_head_does_not_name_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SkillInvalid, match=r"does not name scripts/a\.sh"):
+        read(write(tmp_path, HEAD + "---\n", "echo a\n"))

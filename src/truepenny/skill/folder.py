@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -11,6 +14,7 @@ import yaml
 from truepenny.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
 DESCRIPTION_LIMIT = 1024  # characters: the catalogue of all skills is in every system prompt
@@ -57,7 +61,7 @@ def read(folder: Path) -> Skill:
     if folder.is_symlink():
         raise _invalid(folder, "is a symbolic link", "Put the folder itself there.")
     path = folder / "SKILL.md"
-    found = HEAD.fullmatch(_text(path))
+    found = HEAD.fullmatch(_text(folder, "SKILL.md"))
     if found is None:
         raise _invalid(path, "has no head", "Begin with a line ---, YAML, and a line ---.")
     try:
@@ -82,6 +86,7 @@ def read(folder: Path) -> Skill:
             f"{path}: {place}.{k}: nothing reads this key" for k in entry if k not in SCRIPT_KEYS
         ]
         scripts.append(_script(folder, path, name, file, entry))
+    _refuse_undeclared(folder, path, declared.keys())
     return Skill(name, description, found[2], tuple(scripts), tuple(warnings))
 
 
@@ -105,7 +110,7 @@ def _script(folder: Path, path: Path, skill: str, file: str, entry: dict[str, ob
     return Script(
         skill=skill,
         name=file,
-        body=_text(folder / "scripts" / file),
+        body=_text(folder, "scripts", file),
         interpreter=interpreter,
         contexts=frozenset(cast("list[str]", contexts)),
         summary=_words(entry, "summary", path, f"{place}."),
@@ -113,11 +118,45 @@ def _script(folder: Path, path: Path, skill: str, file: str, entry: dict[str, ob
     )
 
 
-def _text(path: Path) -> str:
-    if path.is_symlink() or not path.is_file():
-        raise _invalid(path, "is not a regular file", "Put the file itself there.")
-    with path.open("rb") as stream:
-        data = stream.read(FILE_LIMIT + 1)
+def _refuse_undeclared(folder: Path, path: Path, declared: Collection[str]) -> None:
+    # A file that the head does not name has no context and no interpreter that anyone agreed to.
+    try:
+        names = sorted(entry.name for entry in (folder / "scripts").iterdir())
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _unreadable(folder / "scripts", error) from error
+    for name in names:
+        if name not in declared:
+            remedy = "Declare it there, or take it out of scripts/."
+            raise _invalid(path, f"scripts: does not name scripts/{name}", remedy)
+
+
+def _open(folder: Path, parts: tuple[str, ...]) -> int:
+    """Open a file below `folder` by descriptors, so that no step goes through a symbolic link."""
+    step = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        for part in parts[:-1]:
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+            deeper = os.open(part, flags, dir_fd=step)
+            os.close(step)
+            step = deeper
+        # Not blocking: opening a named pipe would wait for a writer.
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        return os.open(parts[-1], flags, dir_fd=step)
+    finally:
+        os.close(step)
+
+
+def _text(folder: Path, *parts: str) -> str:
+    path = folder.joinpath(*parts)
+    try:
+        with open(_open(folder, parts), "rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise _invalid(path, "is not a regular file", "Put the file itself there.")
+            data = stream.read(FILE_LIMIT + 1)
+    except OSError as error:
+        raise _unreadable(path, error) from error
     if len(data) > FILE_LIMIT:
         raise _invalid(path, f"is larger than {FILE_LIMIT} bytes", "Shorten it.")
     if b"\0" in data:
@@ -141,6 +180,16 @@ def _words(head: dict[str, object], key: str, path: Path, prefix: str = "") -> s
     if not isinstance(value, str) or not value.strip():
         raise _invalid(path, f"{prefix}{key}: missing, empty or not text", "Write it as text.")
     return value
+
+
+def _unreadable(path: Path, error: OSError) -> SkillInvalid:
+    if error.errno in (errno.ELOOP, errno.ENOTDIR):
+        return _invalid(
+            path, "is not a regular file, or behind a link", "Put the file itself there."
+        )
+    if error.errno == errno.ENOENT:
+        return _invalid(path, "is not there", "Put the file there.")
+    return _invalid(path, f"cannot be read: {error.strerror}", "Let this user read it.")
 
 
 def _invalid(path: Path, fact: str, remedy: str) -> SkillInvalid:
