@@ -53,7 +53,8 @@ def test_the_names_and_keys_of_version_1_stay() -> None:
         "error": ["turn", "kind", "message"],
         "turn_finished": ["turn", "stop", "undelivered"],
         "run_finished": [
-            "turn", "stop", "answer", "answer_state", "totals", "evidence", "recorded", "session",
+            "turn", "stop", "answer", "answer_state", "totals", "evidence", "claims", "hypotheses",
+            "recorded", "session",
         ],
     }  # fmt: skip
     assert ev.VERSION == 1

@@ -12,10 +12,11 @@ from typing import Literal
 
 import anyio
 
-from truepenny.errors import StorageFailed
+from truepenny.errors import StorageFailed, TruepennyError
 from truepenny.model.message import Text, UserMessage, user
 from truepenny.system.clock import timestamp
 
+from . import transcript as transcripts
 from .claim.check import check
 from .desk import TurnDesk
 from .event import (
@@ -30,10 +31,13 @@ from .event import (
 from .evidence import citations
 from .loop import run_turn
 from .outbox import Outbox
+from .report.build import build
+from .report.store import save
 from .session import Session
 from .setup import Setup
 from .stop import Stop, StopKind
 from .tally import Tally
+from .transcript import read_transcript
 from .turn import Turn
 
 log = logging.getLogger(__name__)
@@ -48,6 +52,7 @@ class Run:
         self._setup, self._session, self._desk = setup, session, desk
         self._left = False
         self._total = Tally()
+        self._question = ""
 
     def claim(self, turn_id: str) -> Turn:
         """Make a turn the live one. Raises TurnBusy."""
@@ -98,7 +103,7 @@ class Run:
         setup, session, started = self._setup, self._session, self._setup.clock.monotonic()
         turn.report(await session.accept(turn.id, prompt, steer))
         text = "".join(part.text for part in prompt.content if isinstance(part, Text))
-        shown = setup.redactor.text(text).text
+        shown = self._question = setup.redactor.text(text).text
         turn.put(TurnStarted(turn.id, shown, timestamp(setup.clock.now())))
         if self._setup.investigation is not None:
             self._setup.investigation.silence.broken()
@@ -155,20 +160,36 @@ class Run:
         known, deep = self._session.ledger.calls, self._setup.investigation
         cited = citations(answer, known)
         claims = check(answer, known, self._session.sources.get)
-        self.outbox.put(
-            RunFinished(
-                turn.id,
-                stop,
-                answer,
-                _state(stop, answer),
-                self._total.to_json(duration),
-                {"resolved": cited.resolved, "unresolved": cited.unresolved},
-                claims.to_json(),
-                deep.hypotheses.to_json() if deep else (),
-                not self._session.broken,
-                self._session.id,
-            )
+        end = RunFinished(
+            turn.id,
+            stop,
+            answer,
+            _state(stop, answer),
+            self._total.to_json(duration),
+            {"resolved": cited.resolved, "unresolved": cited.unresolved},
+            claims.to_json(),
+            deep.hypotheses.to_json() if deep else (),
+            not self._session.broken,
+            self._session.id,
         )
+        if deep:
+            self._save(end)
+        self.outbox.put(end)
+
+    def _save(self, end: RunFinished) -> None:
+        """Leave the report of a deep investigation; a run whose report is lost says so."""
+        setup, session = self._setup, self._session
+        try:
+            found = read_transcript(session.folder / transcripts.FILE_NAME)
+            now = timestamp(setup.clock.now())
+            report = build(end, found.records, self._question, setup.model.name, now)
+            save(session.folder, report)
+        except TruepennyError as error:
+            said = f"the report could not be saved: {error.message}"
+            self.outbox.put(Notice(end.turn, "report_not_saved", said))
+        else:
+            said = f"report {report.id}: truepenny report show {report.id}"
+            self.outbox.put(Notice(end.turn, "report_saved", said))
 
 
 def _state(stop: Stop, answer: str) -> Literal["final", "partial", "none"]:

@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "host": ("host:host", "List the hosts that are reached over SSH, dial or forget one."),
     "sandbox": ("sandbox:sandbox", "Show what a command could reach, and what holds it."),
     "session": ("session:session", "Look at past sessions: answers, calls, numbers."),
+    "report": ("report:report", "Show what deep investigations found, as a document."),
     "command": ("command:command", "Try the rules that read-only command lines are held to."),
     "evaluate": ("evaluate:evaluate", "Score a model against incidents with known causes."),
     "conformance": (

@@ -1,0 +1,1 @@
+"""Reports of deep investigations: built from what was recorded, saved, rendered."""
