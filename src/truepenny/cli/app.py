@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tool": ("tool:tool", "List, describe and call any tool by hand."),
     "redact": ("redact:redact", "Copy a text without its secrets, as a filter."),
     "host": ("host:host", "List the hosts that are reached over SSH, dial or forget one."),
+    "skill": ("skill:skill", "List the skills, show one, or check a folder of your own."),
     "sandbox": ("sandbox:sandbox", "Show what a command could reach, and what holds it."),
     "session": ("session:session", "Look at past sessions: answers, calls, numbers."),
     "report": ("report:report", "Show what deep investigations found, as a document."),

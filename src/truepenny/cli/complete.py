@@ -36,6 +36,12 @@ def _cases() -> Iterable[str]:
     return [case.id for case in shipped().cases]
 
 
+def _skills() -> Iterable[str]:
+    from truepenny.skill import Skills, shipped
+
+    return Skills.load([shipped()]).by_name
+
+
 def _categories() -> Iterable[str]:
     from truepenny.conformance.case import shipped
 
@@ -107,4 +113,5 @@ incident = completing(_incidents)
 model = completing(_models)
 session = completing(_sessions)
 setting = completing(_settings)
+skill = completing(_skills)
 tool = completing(_tools)
