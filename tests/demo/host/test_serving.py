@@ -15,6 +15,7 @@ from truepenny.diagnose.host.failure import DialFailed, Stage
 from truepenny.diagnose.host.host import Host, Hosts
 from truepenny.diagnose.host.known_hosts import KnownHosts
 from truepenny.diagnose.host.probe import probe
+from truepenny.errors import CouldNotRun
 from truepenny.execute.command import CaptureLimits
 from truepenny.text.redact import Redactor
 
@@ -98,6 +99,18 @@ async def test_a_restart_has_new_keys_and_leaves_nothing(tmp_path: Path) -> None
         port = cluster.hosts["gate"]["port"]
         key = await asyncssh.get_server_host_key("127.0.0.1", port, config=None)
         assert key is not None and key.get_fingerprint() != old
+
+
+def test_a_folder_too_deep_for_a_socket_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = tmp_path / ("d" * 100)
+    deep.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(deep))
+    with pytest.raises(CouldNotRun, match="cannot listen on") as caught:
+        PracticeCluster(SmallWorld(hosts=MACHINES)).__enter__()
+    assert "TMPDIR" in (caught.value.remedy or "")
+    assert list(deep.iterdir()) == []
 
 
 async def test_machines_are_there_where_the_api_server_refuses(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any, cast
 import asyncssh
 
 from truepenny.demo.host.machine import SSH_PORT, Machine, reply
+from truepenny.errors import CouldNotRun
 
 LOOPBACK = "127.0.0.1"
 
@@ -57,6 +58,20 @@ def _socket_file(folder: Path, machine: Machine) -> str:
     return str(folder / f"{machine.name}.sock")
 
 
+def _behind_a_jump(path: str) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(path)
+    except OSError as error:
+        listener.close()
+        raise CouldNotRun(
+            f"cannot listen on {path}: {error}",
+            where="practice host",
+            remedy="Set TMPDIR to a folder with a shorter path; a socket's has 107 bytes at most.",
+        ) from error
+    return listener
+
+
 def _new_key() -> asyncssh.SSHKey:
     # Its annotations leave the type of its further options open.
     return cast("Any", asyncssh).generate_private_key("ssh-ed25519")
@@ -81,9 +96,7 @@ class _Server:
         with os.fdopen(descriptor, "wb") as file:
             file.write(text)
         if self._machine.jump:
-            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            listener.bind(_socket_file(self._folder, self._machine))
-            port = SSH_PORT
+            listener, port = _behind_a_jump(_socket_file(self._folder, self._machine)), SSH_PORT
         else:
             listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
             listener.bind((LOOPBACK, 0))

@@ -172,6 +172,18 @@ class PracticeApp:
         if target.resource == "pods/exec":
             recorded.check(request, find(target, self.objects))
             raise Refusal(400, "exec needs a WebSocket upgrade")
+        if kind.kind == "Job":
+            from truepenny.demo.server import debug_job
+
+            if target.verb == "create":
+                posted = Request(request.method, request.path, body=body)
+                return debug_job.create(posted, target, self.objects, now)
+            if target.verb == "delete":
+                return debug_job.delete(target, self.objects)
+        if kind.kind == "Pod" and target.verb in ("get", "list"):
+            from truepenny.demo.server.debug_job import settle
+
+            settle(self.objects, now)
         if target.verb == "create":
             asked = Request(request.method, request.path, body=body)
             return review(asked, kind, caller, self.objects.catalog)

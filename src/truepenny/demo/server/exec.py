@@ -10,6 +10,7 @@ import json
 import shlex
 from collections.abc import Sequence
 
+from truepenny.demo.server.debug_job import ended, node_line, node_of
 from truepenny.demo.server.exchange import Request, Send
 from truepenny.demo.server.status import Refusal
 from truepenny.demo.server.surroundings import World
@@ -72,7 +73,10 @@ async def run(
     """
     argv = command(request)
     namespace, name = text(pod, "metadata", "namespace"), text(pod, "metadata", "name")
-    answer = world.exec(namespace, name, container(request, pod), argv)
+    if node := node_of(pod):
+        answer = _on_node(world, node, argv)
+    else:
+        answer = world.exec(namespace, name, container(request, pod), argv)
     if answer is None:
         said = f"practice cluster: no recorded answer for: {shlex.join(argv)}\n"
         answer = b"", said.encode(), _NOT_RECORDED
@@ -83,6 +87,15 @@ async def run(
     ended = json.dumps(_status(code)).encode() if status is None else status
     if ended:
         await _send(send, _ERROR + ended)
+
+
+def _on_node(world: World, node: str, argv: Sequence[str]) -> tuple[bytes, bytes, int] | None:
+    """Answer what is run in a debug pod: a line on its node, or the end of one."""
+    line = node_line(argv)
+    if line is not None:
+        return world.node_exec(node, line)
+    said = ended(argv)
+    return None if said is None else (said, b"", 0)
 
 
 def _status(code: int) -> Object:
