@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from truepenny.diagnose.triage.coverage import coverage
 from truepenny.diagnose.triage.finding import Confidence, Finding, ObjectRef, Severity
-from truepenny.diagnose.triage.link import Incident
+from truepenny.diagnose.triage.link import PAST, Incident
 
 from .intent import Intent, Question
 from .plan import SYMPTOMS, UNEXPLAINED, Plan
@@ -79,7 +79,12 @@ def _lines(plan: Plan, question: Question) -> Iterator[str]:
     others = [each for each in examination.incidents if each not in asked]
     if plan.subject.empty:
         asked, others = list(examination.incidents), []
-    if not asked:
+    past = _past(plan) if not asked and not plan.subject.empty else []
+    if past:
+        yield from _nothing(plan, others, now=" now")
+        yield from ["", "What is over:", ""]
+        yield from _found(plan, past, question)
+    elif not asked:
         yield from _nothing(plan, others)
         near = [each for each in others if _mentions(each, plan)] or others[:1]
         if near:
@@ -96,7 +101,7 @@ def _lines(plan: Plan, question: Question) -> Iterator[str]:
         yield from (_brief(each) for each in others[:MOST_OTHERS])
         if len(others) > MOST_OTHERS:
             yield f"- and {len(others) - MOST_OTHERS} more"
-    if question.intent is not Intent.STEPS:
+    if question.intent is not Intent.STEPS and not past:
         yield from _notes(plan)
     if plan.absent and plan.playbook:
         names = " or ".join(f'"{name}"' for name in plan.absent)
@@ -136,6 +141,16 @@ def _found(plan: Plan, asked: list[Incident], question: Question) -> Iterator[st
             yield f"- and {len(rest) - MOST_OTHERS * 2} more"
 
 
+def _past(plan: Plan) -> list[Incident]:
+    """What was asked about and is over: where nothing is wrong now, that is the answer."""
+    notes = plan.examination.notes if plan.examination else ()
+    return [
+        Incident(note, ())
+        for note in notes
+        if note.cause in PAST and plan.subject.touches([note.object])
+    ]
+
+
 def _mentions(incident: Incident, plan: Plan) -> bool:
     """Whether the evidence of an incident's root speaks of what was asked about."""
     names = {ref.name for ref in plan.subject.objects}
@@ -158,7 +173,7 @@ def _verdict(plan: Plan, incident: Incident) -> str:
     return f"For {asked.name} the cause {doubt}lies elsewhere: {root.sentence}."
 
 
-def _nothing(plan: Plan, others: Sequence[Incident]) -> Iterator[str]:
+def _nothing(plan: Plan, others: Sequence[Incident], *, now: str = "") -> Iterator[str]:
     examination = plan.examination
     gaps = bool(examination and (examination.gaps or examination.needs)) or bool(plan.skipped)
     what = ", ".join(dict.fromkeys(ref.name for ref in plan.subject.objects))
@@ -172,6 +187,7 @@ def _nothing(plan: Plan, others: Sequence[Incident]) -> Iterator[str]:
         if not others
         else ""
     )
+    where += now
     reach = coverage(plan.look.evidence, {})
     if not reach.counts:
         yield "**I could read nothing, so I do not know.**"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from .finding import Confidence, Finding, ObjectRef, Severity
 
-_PAST = frozenset({"restarted_in_the_past"})
+PAST = frozenset({"restarted_in_the_past"})
 """Causes that are over, also when asked about."""
 
 _SEVERITY = {Severity.CRITICAL: 0, Severity.WARNING: 1, Severity.INFO: 2}
@@ -77,7 +77,7 @@ def incidents(findings: Sequence[Finding], subjects: Sequence[ObjectRef] = ()) -
         for key, members in found.items()
         if members
         or by_key[key].severity is not Severity.INFO
-        or (by_key[key].object in asked and by_key[key].cause not in _PAST)
+        or (by_key[key].object in asked and by_key[key].cause not in PAST)
     ]
     groups.sort(key=lambda group: _rank(group, asked))
     return groups

@@ -46,6 +46,9 @@ def _lines(examination: Examination, coverage: Coverage) -> Iterator[str]:
     for note in examination.notes:
         yield ""
         yield f"no incident: {note.sentence}"
+        yield from _evidence(note)
+        for line in note.not_checked:
+            yield f"   not checked: {line}"
 
 
 def _incident(number: int, incident: Incident) -> Iterator[str]:

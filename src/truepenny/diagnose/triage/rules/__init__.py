@@ -10,10 +10,11 @@ from truepenny.diagnose.triage.finding import Finding
 from .autoscale import hpa_at_limit, hpa_metrics
 from .certificate import certificate
 from .configuration import container_config, container_start, sandbox, volume_mount
-from .crash import crash_loop, out_of_memory, past_restarts, probe_kill
+from .crash import crash_loop, out_of_memory, probe_kill
 from .creation import creation_refused
 from .deletion import terminating
 from .dns import dns_down
+from .history import past_restarts
 from .image import image_pull
 from .job import cron_missed, cron_suspended, job_failed
 from .network import ingress_backend, service_port, service_selector, service_unready

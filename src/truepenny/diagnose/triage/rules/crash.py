@@ -10,13 +10,17 @@ from truepenny.diagnose.triage.container import Container, limit_of, lower
 from truepenny.diagnose.triage.evidence import Item
 from truepenny.diagnose.triage.fields import mapping, name, namespace, number, objects, text
 from truepenny.diagnose.triage.finding import Confidence, Finding, ObjectRef, Quote, Severity
-from truepenny.diagnose.triage.observation import Observation, Status
+from truepenny.diagnose.triage.observation import Observation
 from truepenny.diagnose.triage.query import logs
 from truepenny.diagnose.triage.table import exit_codes, last_match
 
 from . import dependency
 from .group import grouped
 from .policy import blocking
+from .silence import silence
+
+_BY_CUSTOM = frozenset({"crash_unexplained", "crash_usage", "crash_configuration"})
+"""Causes that a program's own choice of exit code hints at and nothing proves."""
 
 _KILLED_BY_PROBE = ("failed liveness probe", "failed startup probe")
 
@@ -26,7 +30,7 @@ def out_of_memory(case: Case) -> Iterator[Finding]:
     for group in grouped(case, lambda c: _memory_killed(c) and c.crashing(case.now)):
         container, on = group.container, group.owner
         limit = container.memory_limit
-        evidence = [_termination(group.item, container)]
+        evidence = [termination(group.item, container)]
         if limit:
             path = f"spec.containers[{container.name}].resources.limits.memory={limit}"
             evidence.append(quote(group.item.source, path))
@@ -71,7 +75,7 @@ def probe_kill(case: Case) -> Iterator[Finding]:
             [
                 quote_event(kills[0]),
                 *(quote_event(event) for event in probes[:1]),
-                *([_termination(group.item, container)] if container.termination else []),
+                *([termination(group.item, container)] if container.termination else []),
                 *([quote(answer, spoken[-1].strip())] if answer and spoken else []),
             ],
             confidence=Confidence.HIGH,
@@ -95,30 +99,13 @@ def crash_loop(case: Case) -> Iterator[Finding]:
         yield explain(case, group.item, container, group.owner)
 
 
-def past_restarts(case: Case) -> Iterator[Finding]:
-    """Containers that failed once and are fine now: stated, and no incident."""
-    for group in grouped(case, lambda c: not c.init and c.recovered(case.now)):
-        container = group.container
-        yield case.finding(
-            "restarted_in_the_past",
-            group.owner,
-            [_termination(group.item, container)],
-            confidence=Confidence.HIGH,
-            because="the container runs and is ready now",
-            container=container.name,
-            pod=name(container.pod),
-            restarts=container.restarts,
-            when=text(container.termination, "finishedAt"),
-        )
-
-
 def explain(
     case: Case, item: Item, container: Container, on: ObjectRef, *, job: bool = False
 ) -> Finding:
     """Explain why a container ended: by its log, then by its exit code, then not at all."""
     evidence: list[Quote] = []
     if container.termination:
-        evidence.append(_termination(item, container))
+        evidence.append(termination(item, container))
     elif container.waiting:
         evidence.append(
             quote(item.source, f"{container.path}.state.waiting.reason={container.waiting}")
@@ -137,6 +124,13 @@ def explain(
         not_checked.append(f"{query.command}: {answer.reason or answer.status}")
     lines = [line for line in lines if line.strip()]
     told = last_match("log", lines)
+    # The kubelet keeps what a container wrote to its termination message, also without its log.
+    kept = [line for line in text(container.termination, "message").splitlines() if line.strip()]
+    spoken: Observation | None = answer
+    if kept and (told is None or told[0].generic):
+        written = last_match("log", kept)
+        if written and (told is None or not written[0].generic):
+            told, spoken = written, item.source
     words: dict[str, Any] = {
         "container": container.name,
         "pod": name(item.obj),
@@ -150,7 +144,7 @@ def explain(
     # A code that names one fault says more than a line that is merely an error.
     if told and told[0].generic and known and known.cause != "crash_unexplained" and code:
         told = None
-    if told and answer:
+    if told and spoken:
         pattern, found, line = told
         words["note"] = ""
         if pattern.cause == "dns_failure":
@@ -159,14 +153,17 @@ def explain(
             )
         words |= settings_source(item, container, str(words.get("path", "")))
         words |= captured(found.groupdict())
-        evidence.append(quote(answer, line.strip()))
+        place = "" if spoken is answer else f"{container.termination_path}.message: "
+        evidence.append(quote(spoken, f"{place}{line.strip()}"))
         between = between_them(case, item, pattern.cause, words, evidence)
         return case.finding(
             pattern.cause,
             on,
             evidence,
             confidence=Confidence.MEDIUM,
-            because="the container's own log says so",
+            because="the container's own log says so"
+            if spoken is answer
+            else "the container's own termination message says so",
             about=[*settings_refs(on.namespace, words), *between],
             explained_by=dependency.explanations(case, pattern.cause, on.namespace, words),
             not_checked=not_checked,
@@ -176,6 +173,8 @@ def explain(
         )
     if answer and lines:
         evidence.append(quote(answer, lines[-1].strip()))
+    if kept:
+        evidence.append(quote(item.source, f"{container.termination_path}.message: {kept[-1]}"))
     cause = known.cause if known else "crash_unexplained"
     if job and cause == "exits_at_once":
         cause = "crash_unexplained"
@@ -183,26 +182,15 @@ def explain(
         cause,
         on,
         evidence,
-        confidence=Confidence.LOW if cause == "crash_unexplained" else Confidence.MEDIUM,
+        confidence=Confidence.LOW if cause in _BY_CUSTOM else Confidence.MEDIUM,
         because="no known message is in its log" if lines else "only the exit code tells",
         not_checked=not_checked or ([] if answer else [f"{query.command}: not read yet"]),
         severity=Severity.CRITICAL,
-        silence=_silence(answer, lines),
+        silence=silence(answer, lines),
         meaning=known.meaning if known else "a code of the program's own",
         part=f"init container {container.name}" if init else f"container {container.name}",
         **words,
     )
-
-
-def _silence(answer: Observation | None, lines: list[str]) -> str:
-    """Say why a log tells nothing: it was not read, it is empty, or it says nothing known."""
-    if answer is None:
-        return "its log was not read yet"
-    if not answer.status.readable:
-        return f"its log could not be read ({answer.reason or answer.status})"
-    if answer.status is Status.NO_MATCH:
-        return "there is no log of it"
-    return "its log does not say why" if lines else "its log is empty"
 
 
 def between_them(
@@ -282,7 +270,8 @@ def _allowed(container: Container, kind: str) -> int | None:
     return number(probe, "initialDelaySeconds") + period * (number(probe, "failureThreshold") or 3)
 
 
-def _termination(item: Item, container: Container) -> Quote:
+def termination(item: Item, container: Container) -> Quote:
+    """Quote how a container ended."""
     ended = container.termination
     parts = [f"reason={text(ended, 'reason') or 'unknown'}"]
     if container.exit_code is not None:
