@@ -1,8 +1,7 @@
 """What `kubectl exec` answers: a few commands every container knows, and those of an incident.
 
 exec.toml holds `[[command]]` tables with `pod` (namespace/workload or namespace/pod), `argv`,
-and optionally `container`, `stdout`, `stderr`, `code`; or `node` and `line` in the place of the
-first two.
+and optionally `container`, `stdout`, `stderr`, `code`.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def answer(
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
     for entry in table.get("command", []):
         if (
-            entry.get("pod") in (owner, f"{namespace}/{name}")
+            entry["pod"] in (owner, f"{namespace}/{name}")
             and entry.get("container", container["name"]) == container["name"]
             and list(argv) == entry["argv"]
         ):
@@ -44,15 +43,6 @@ def answer(
     if command in ("env", "printenv"):
         return _environment(build, pod, container).encode(), b"", 0
     return None
-
-
-def node_answer(build: Build, table: dict[str, Any], node: str, line: str) -> Answer | None:
-    """Return what a line prints on a node, None for one that the world does not know."""
-    for entry in table.get("command", []):
-        if entry.get("node") == node and entry.get("line") == line:
-            out, err = (build.names(entry.get(key, "")) for key in ("stdout", "stderr"))
-            return out.encode(), err.encode(), entry.get("code", 0)
-    return {"hostname": (f"{node}\n".encode(), b"", 0)}.get(line)
 
 
 def _environment(build: Build, pod: Object, container: Object) -> str:

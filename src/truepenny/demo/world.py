@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from truepenny.demo import layer
-from truepenny.demo.canned import Answer, answer, node_answer
+from truepenny.demo.canned import Answer, answer
 from truepenny.demo.expand.batch import expand_cron_job, expand_job
 from truepenny.demo.expand.build import Build, Object
 from truepenny.demo.expand.crowd import expand_crowd
@@ -121,10 +121,6 @@ class World:
         spec = next(one for one in item["spec"]["containers"] if one["name"] == container)
         owner = self._owners[namespace, pod][0]
         return answer(self._build, self._canned, owner, item, spec, argv)
-
-    def node_exec(self, node: str, line: str) -> Answer | None:
-        """Return the same for a line of shell on a node, by exec.toml's entries with `node`."""
-        return node_answer(self._build, self._canned, node, line)
 
 
 def _status(pod: Object, container: str) -> Object | None:

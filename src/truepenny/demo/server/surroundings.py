@@ -35,7 +35,3 @@ class World(Protocol):
     ) -> tuple[bytes, bytes, int] | None:
         """Return stdout, stderr and exit code; None for a command that is not recorded."""
         ...
-
-    def node_exec(self, node: str, line: str) -> tuple[bytes, bytes, int] | None:
-        """Return the same for a line on a node."""
-        ...
