@@ -63,6 +63,7 @@ _AFTER_A_KIND = (
     "exists serves named called cannot shows reports says ran runs uses used points lacks needs "
     "wants waits selector selectors template lifecycle probe probes after before because since "
     "today again still only also controller network policy level registry api server dns "
+    "pressure suspended condition conditions capacity own "
     "crashes crashed restarting crashing terminated evicted deleted created scheduled"
 )
 _NO_NAME = frozenset(_AFTER_A_KIND.split())
@@ -129,8 +130,13 @@ def number(text: str, unit: str = "") -> Number | None:
 
 def bare(sentence: str) -> str:
     """Return the sentence with citations and emphasis blanked, each place kept."""
-    text = _CITES.sub(lambda match: " " * len(match[0]), sentence)
-    return text.replace("*", " ")
+    spans = [match.span() for match in QUOTED.finditer(sentence)]
+
+    def blanked(match: re.Match[str]) -> str:
+        quoted = any(start < match.start() < end for start, end in spans)
+        return match[0] if quoted else " " * len(match[0])
+
+    return _CITES.sub(blanked, sentence).replace("*", " ")
 
 
 def anchors(sentence: str) -> tuple[Anchor, ...]:
@@ -169,7 +175,9 @@ def _is_name(word: str, before: str) -> bool:
         return True  # An address, a version or a time; plain numbers were taken before.
     if not _KINDS.fullmatch(before):
         return False
-    plain = word.lower() not in _NO_NAME and not _KINDS.fullmatch(word.rstrip("s"))
+    plain = (
+        len(word) > 1 and word.lower() not in _NO_NAME and not _KINDS.fullmatch(word.rstrip("s"))
+    )
     return plain and word.islower()
 
 

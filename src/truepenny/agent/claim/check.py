@@ -23,6 +23,8 @@ _ADVICE = re.compile(
     r"add|create|verify|look|ask|fix|change|scale|drain|cordon|review|consider|make|give|use|"
     r"correct|update|free|wait|try|see|confirm|inspect|renew|rotate|point|let|find|tell|name|move|"
     r"put|grant|replace|reduce|repair|apply|push|build|start|stop|mount|install|clean|read|pin|"
+    r"admit|grow|pull|listen|state|allow|rebuild|declare|compare|take|keep|open|close|turn|switch|"
+    r"expand|spread|label|bind|enable|disable|"
     r"bring|investigate|watch|monitor|re-?run|rename|edit|measure)\b(?!\s+(?:is|was|are|were|has)\b)",
     re.IGNORECASE,
 )
@@ -30,9 +32,10 @@ _MODAL = re.compile(
     r"\b(?:should|would|recommend|suggest|you (?:can|could|may|might|must))\b", re.I
 )
 _OF_ITSELF = re.compile(
-    r"(?:no language model was used|not (?:checked|read|looked at)\b|i (?:looked|only|could|can|"
-    r"did|do|have not|will|am|need)\b|this (?:rests|answer|report)\b|in short\b|and \d+ more$|"
-    r"to see more\b|here is\b|let me\b|nothing (?:was|is) changed\b)",
+    r"(?:no language model was used|not (?:checked|read|looked at)\b|in short\b|and \d+ more$|"
+    r"i (?:looked|found nothing|only|could|can|did|do|have not|will|am|need)\b|"
+    r"this (?:rests|answer|report)\b|to see more\b|here is\b|let me\b|"
+    r"nothing (?:was|is) changed\b)",
     re.IGNORECASE,
 )
 _JUDGEMENT = re.compile(r"\W*(?:cause|confidence|severity|impact)\b\W*:", re.IGNORECASE)
@@ -46,6 +49,10 @@ _HOW_IT_ENDED = re.compile(
 )
 _NAMED = re.compile(r"\b(?:named|called)\W*$", re.IGNORECASE)
 _NOT_THERE = re.compile(r"not ?found|no such|does(?: not|n['’]t) exist", re.IGNORECASE)
+_UNABLE = re.compile(
+    r"\b(?:cannot|can['’]t|could not|couldn['’]t|does not say|do not say)\b", re.IGNORECASE
+)
+"""What something is unable to do is a statement, and no absence from a result."""
 _ALSO_DENIES = re.compile(r"\b(?:absent|missing|lacks?|exists nowhere|is empty|are empty)\b", re.I)
 
 
@@ -88,7 +95,11 @@ def _asserts_nothing(one: Sentence, found: Sequence[Anchor]) -> bool:
     if text.endswith(":") and not found:
         return True
     # A class of cause is a judgement of ours; with a number or a name in it, it is more than that.
-    words = [a for a in found if a.kind in ("number", "name")]
+    words = [
+        a
+        for a in found
+        if a.kind == "number" or (a.kind == "name" and re.search(r"[\d/.-]", a.text))
+    ]
     return bool(_JUDGEMENT.match(text)) and not words
 
 
@@ -98,6 +109,7 @@ def _against(
     if blind := [source for source in sources if not source.observed]:
         return _of_the_call(text, found, sources, blind)
     plain = QUOTED.sub(lambda match: " " * len(match[0]), bare(text))
+    plain = _UNABLE.sub(lambda match: " " * len(match[0]), plain)
     commands = {source.command for source in sources}
     gone = [a for a in found if a.text not in commands and _denied(plain, a)]
     asserted = [anchor for anchor in found if anchor not in gone]
@@ -148,6 +160,8 @@ def _denied(text: str, anchor: Anchor) -> bool:
     if anchor.kind == "number":
         return False
     before, after = text[: anchor.at], text[anchor.at + len(anchor.text) :]
+    if before.count("(") > before.count(")"):
+        before = before[before.rindex("(") :]  # What is in brackets is said beside the denial.
     if anchor.kind == "name":
         return _NAMED.search(before) is not None and denied_before(before)
     return denied_before(before) or cleared_after(after)

@@ -19,6 +19,12 @@ SLACK = 1
 OMITTED_AT_ZERO = ("readyReplicas", "availableReplicas", "updatedReplicas")
 """Counts in the status of a workload that Kubernetes does not write while they are 0."""
 
+MOST_LABELS = 4
+"""Labels before a quotation: the object, its field, a reason, and a part of the message."""
+LEAST_TAIL = 12
+"""Characters of a quotation below which finding them says little."""
+
+_SEEN = re.compile(r" \(seen (\d+) times\)$")
 _PAIR = re.compile(r"(?P<path>[A-Za-z][\w.\[\]/-]*)=(?P<value>[^\s;,]+)")
 
 
@@ -192,12 +198,34 @@ def _quotes(source: Source, quote: str) -> bool:
         return True
     if any(flat in " ".join(line.value.split()) for block in source.blocks for line in block.lines):
         return True
+    if flat.startswith("kubectl ") and set(flat.split()) <= set(source.command.split()):
+        return True
+    if _labelled(source, flat):
+        return True
     if _PAIR.search(flat):
         return all(_projected(source, part) for part in flat.split(";") if part.strip())
     if " " not in flat:
         return any(a.kind == "name" and _names(source, flat) for a in anchors(flat)) or _names(
             source, flat
         )
+    return False
+
+
+def _labelled(source: Source, quote: str) -> bool:
+    """Whether one record holds words and labels of `Pod web: reason: words`."""
+    for match in list(re.finditer(": ", quote))[:MOST_LABELS]:
+        tail = quote[match.end() :].rstrip("…")
+        seen = _SEEN.search(tail)
+        tail = tail[: seen.start()] if seen else tail
+        if len(tail) < LEAST_TAIL:
+            return False
+        labels = anchors(quote[: match.start()])
+        wanted = [a.text for a in labels if not (a.kind == "name" and _is_path(a.text, source))]
+        wanted += [seen[1]] if seen else []
+        for block in source.blocks:
+            said = any(tail in " ".join(line.value.split()) for line in block.lines)
+            if said and all(has_word(block.text, word) for word in wanted):
+                return True
     return False
 
 
