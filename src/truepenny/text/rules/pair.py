@@ -45,7 +45,7 @@ _ANCHORS = (
 _PAIR = (
     r"(?P<key>[A-Za-z0-9_.\-/]{1,128})(?P<kq>\\{0,4}[\"'])?"
     r"(?:(?P<sep>[ \t]{0,64}(?:=>|:=|=(?!=)|:(?!:|//))[ \t]{0,256})"
-    r"|(?P<gap>[ \t]+|,[ \t]*(?=\\{0,4}[\"'])|(?=\n)|$))"
+    r"|(?P<gap>[ \t]+|,[ \t]*(?=\\{0,4}[\"'])|,?(?=\n)|$))"
 )
 
 _LIST = re.compile(r"\[\s*(?P<q>\\{0,4}[\"'])")
@@ -199,7 +199,7 @@ def _flag(match: re.Match[str]) -> Span | None:
     """A flag with its value as the next word, list member or list item."""
     key, text, at = match.group("key"), match.string, match.end()
     gap = match.group("gap")
-    if not gap:
+    if not gap or (gap == "," and text.startswith("\n", at)):
         lead = text[_line_start(text, match.start()) : match.start()].strip()
         return Span(at, at, "\n", "item") if lead in ("-", '- "', "- '", '"', "'", "") else None
     quote = _QUOTE.match(text, at)
@@ -262,6 +262,7 @@ RULES = (
             "password: |\n  hunter2\n  more\nuser: bob",
             "credentials:\n  id: abc\n  value: def\nnext: 1",
             "args:\n- --password\n- hunter2",
+            '"args": [\n  "--password",\n  "hunter2"\n]',
             "the password: hunter2 was wrong",
             ".dockerconfigjson: " + word(40),
             "npm: _authToken=" + word(20),
