@@ -11,6 +11,7 @@ from tests.diagnose.triage.build import (
     Json,
     crashing,
     deployment,
+    ended,
     node,
     obj,
     pod,
@@ -182,6 +183,29 @@ async def test_no_cluster_is_no_finding() -> None:
 
     answer = await Talk(tool).ask("Why is app failing?")
     assert "No cluster is bound" in answer and "try --demo" in answer
+
+
+async def test_a_thing_in_another_namespace_is_said_to_be_there() -> None:
+    world = broken(obj("Namespace", "tools", ""))
+    answer = await talk(world).ask("Why does app in the namespace tools not start?")
+    first, *_ = answer.splitlines()
+    assert first.startswith("**There is no app in namespace tools; there is Deployment shop/app")
+    assert "[call_" in first and "`missing_environment`" in answer
+
+
+async def test_what_is_over_is_the_answer_where_nothing_is_wrong_now() -> None:
+    over = pod(last=ended(2, minutes=8), restarts=1)
+    world = Objects(
+        [over, deployment(), service(), replicaset(), node()],
+        logs=lambda *asked: "panic: divide by zero" if asked[3] else "fine",
+    )
+    answer = await talk(world).ask("Why did app fail some minutes ago?")
+    assert answer.startswith("**I found nothing wrong with app now.**")
+    assert "`restarted_in_the_past`" in answer and "`panic: divide by zero`" in answer
+    world.forbidden.add("logs")
+    blind = await talk(world).ask("Why did app fail some minutes ago?")
+    assert "some of it I could not read" in blind.splitlines()[0]
+    assert "why it ended is not known" in blind and "panic" not in blind
 
 
 async def test_refused_kinds_are_named_as_not_checked() -> None:

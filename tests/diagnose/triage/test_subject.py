@@ -55,3 +55,29 @@ def test_a_namespace_is_the_whole_of_it() -> None:
 @given(st.text())
 def test_any_text_is_a_question(text: str) -> None:
     find_subject(text, THERE, vocabulary().ignored)
+
+
+MONITORED = [*THERE, ObjectRef("Namespace", "", "monitoring")]
+
+
+def test_a_name_in_a_place_that_lacks_it_is_said_to_be_elsewhere() -> None:
+    asked = "Why does checkout in the namespace monitoring not start?"
+    subject = find_subject(asked, MONITORED, vocabulary().ignored)
+    assert subject.elsewhere == ("monitoring",)
+    said = subject.misplaced(whole=True)
+    assert said.startswith("there is no checkout in namespace monitoring; there is Deployment shop")
+    assert "in what I could read" in subject.misplaced(whole=False)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Why does checkout in shop fail?",
+        "is worker-1 the reason that monitoring fails",
+        "what is wrong in monitoring",
+        "why does checkout fail",
+    ],
+)
+def test_a_place_that_fits_or_is_not_one_is_not_corrected(asked: str) -> None:
+    subject = find_subject(asked, MONITORED, vocabulary().ignored)
+    assert subject.misplaced(whole=True) == ""

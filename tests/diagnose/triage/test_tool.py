@@ -95,6 +95,19 @@ async def test_an_unknown_cluster_or_object_is_named(tmp_path: Path) -> None:
     assert (missing.outcome, missing.facts.reason) == (Outcome.TARGET_FAILED, "not_found")
 
 
+async def test_an_object_that_is_in_another_namespace_is_said_to_be_there(tmp_path: Path) -> None:
+    with practice("hard-wrong-namespace") as clusters:
+        result = await call(clusters, tmp_path, namespace="default", object="deployment/payments")
+        asked = await call(clusters, tmp_path, question="payments in monitoring does not start")
+    assert (result.outcome, result.facts.reason) == (Outcome.TARGET_FAILED, "not_found")
+    assert "in namespace default; there is Deployment shop/payments" in result.text
+    assert asked.outcome is Outcome.SUCCESS
+    assert asked.text.startswith("there is no payments in namespace monitoring")
+    with practice("hard-wrong-namespace", "status:403:deployments") as clusters:
+        blind = await call(clusters, tmp_path, namespace="default", object="deployment/payments")
+    assert "there is Deployment" not in blind.text and "no workload" not in blind.text
+
+
 async def test_a_namespace_that_is_not_there_is_no_clean_bill(tmp_path: Path) -> None:
     with practice("healthy") as clusters:
         result = await call(clusters, tmp_path, namespace="shpo")

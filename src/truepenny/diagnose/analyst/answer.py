@@ -71,6 +71,11 @@ def _lines(plan: Plan, question: Question) -> Iterator[str]:
     if plan.absent and plan.playbook is None:
         yield from _absent(plan)
         return
+    misplaced = plan.subject.misplaced(whole=not plan.look.hidden)
+    if misplaced:
+        survey = [call.id for query in FIRST if (call := plan.look.answers.get(query.argv))]
+        yield f"**{_capital(misplaced)}.** {' '.join(f'[{each}]' for each in survey)}"
+        yield ""
     examination = plan.examination
     if examination is None:
         yield "**I could not finish looking, so I do not know.** The number of calls is used up."

@@ -26,12 +26,15 @@ def outcome_of(
     source: Mapping[str, str],
     subject: Subject | None = None,
     missing: str = "",
+    *,
+    notice: str = "",
 ) -> Result:
-    """Return the result; `missing` says that what was asked about is not there."""
+    """Return the result; `missing` says that what was asked about is not there, `notice` what is
+    otherwise wrong in the question."""
     reach = coverage(evidence, examination.gaps)
     text = report(examination, reach)
-    if missing:
-        text = f"{missing}.\n{text}"
+    for said in (notice, missing):
+        text = f"{said}.\n{text}" if said else text
     outcome, reason, leg = _ended(evidence, reads, missing)
     facts = Facts(
         completeness=_completeness(examination, evidence, reach),

@@ -53,6 +53,29 @@ class Subject:
         """Whether it names nothing."""
         return not self.objects and not self.namespaces
 
+    @property
+    def elsewhere(self) -> tuple[str, ...]:
+        """The namespaces that are named and have none of the objects that are meant."""
+        places = {ref.namespace for ref in self.objects}
+        # A word that is an object's name as well was not meant as a place.
+        called = {ref.name for ref in self.objects}
+        if not self.objects or "" in places or places & set(self.namespaces):
+            return ()
+        return tuple(space for space in self.namespaces if space not in called)
+
+    def misplaced(self, *, whole: bool) -> str:
+        """Say that what is meant is not where it was looked for; empty where it is.
+
+        `whole` says that all names of the cluster could be read.
+        """
+        if not self.elsewhere:
+            return ""
+        names = " or ".join(dict.fromkeys(ref.name for ref in self.objects))
+        places = " or ".join(self.elsewhere)
+        found = ", ".join(str(ref) for ref in self.objects[:3])
+        limit = "" if whole else " in what I could read"
+        return f"there is no {names} in namespace {places}{limit}; there is {found}"
+
     def touches(self, objects: Iterable[ObjectRef]) -> bool:
         """Whether any of the objects is meant."""
         return any(

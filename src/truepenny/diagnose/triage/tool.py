@@ -15,6 +15,7 @@ from .engine import MAX_READS, investigate
 from .evidence import Evidence
 from .observation import Status
 from .outcome import outcome_of
+from .query import listing
 from .reads import Reads
 from .subject import candidates_of, find_subject
 from .sweep import Sweep
@@ -91,7 +92,12 @@ def triage_tool(clusters: Clusters) -> Tool:
             )
             if subject.empty and arguments.get("object"):
                 missing = f"{asked!r} names nothing that was read"
-        return outcome_of(examination, evidence, reads, cluster.source, subject, missing)
+                if namespace is not None:
+                    missing += await _elsewhere(asked, namespace, evidence, reads)
+        wrong = subject.misplaced(whole=not examination.gaps) if subject else ""
+        return outcome_of(
+            examination, evidence, reads, cluster.source, subject, missing, notice=wrong
+        )
 
     return Tool(
         name="triage",
@@ -103,6 +109,20 @@ def triage_tool(clusters: Clusters) -> Tool:
         timeout=TIMEOUT,
         example={"namespace": "shop", "object": "deployment/checkout"},
     )
+
+
+async def _elsewhere(asked: str, namespace: str, evidence: Evidence, reads: Reads) -> str:
+    """Look for what is not in its namespace in all others, by one more read of names."""
+    query = listing("workloads", None, "where it is instead")
+    answer = await reads.fetch(query, f"read_{len(evidence.reads) + 1}")
+    others = Evidence(evidence.now)
+    others.add(answer)
+    found = find_subject(asked, list(candidates_of(others))).objects
+    if found:
+        return f" in namespace {namespace}; there is {', '.join(str(ref) for ref in found[:3])}"
+    if answer.status not in (Status.OK, Status.NO_MATCH) or answer.absent or answer.unsure:
+        return f" in namespace {namespace}; the others could not be read in full"
+    return f" in namespace {namespace}, and no workload of that name is in another"
 
 
 def _namespace(evidence: Evidence, namespace: str | None, gaps: dict[str, str]) -> str:
