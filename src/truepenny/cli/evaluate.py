@@ -133,4 +133,5 @@ async def _answer(bench: Workbench, name: str | None, question: Question) -> Ans
         tool_calls=last.totals["calls"],
         calls=frozenset(calls),
         stop=str(last.stop.kind),
+        claims=last.claims["counts"],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 
@@ -21,7 +21,8 @@ class Answer:
 
     `seconds` is wall time. `calls` holds the ids of the tool calls that really ran, None where
     the answerer does not know them: then citations are not checked. `stop` is the machine word
-    for why the turn ended.
+    for why the turn ended. `claims` counts its sentences by verdict
+    (`truepenny.agent.claim.verdict`), None where nobody checked them.
     """
 
     text: str
@@ -29,6 +30,7 @@ class Answer:
     tool_calls: int = 0
     calls: frozenset[str] | None = None
     stop: str = ""
+    claims: Mapping[str, int] | None = None
 
 
 Answerer = Callable[[Question], Awaitable[Answer]]

@@ -41,6 +41,7 @@ class Trial:
             "seconds": round(answer.seconds, 3) if answer else None,
             "tool_calls": answer.tool_calls if answer else None,
             "stop": answer.stop if answer else None,
+            "claims": dict(answer.claims) if answer and answer.claims is not None else None,
             "answer": answer.text if answer else None,
         }
 

@@ -17,6 +17,8 @@ OOM = re.compile("oom ?kill", re.IGNORECASE)
     "text",
     [
         "It was OOMKilled.",
+        "OOMKilled is the cause, and DNS is not the cause.",
+        "It was OOMKilled and did not come back.",
         "The node is not ready. The pod was OOM killed.",
         "No doubt remains after reading all of the nine logs of that day: OOMKilled.",
     ],
@@ -35,6 +37,9 @@ def test_assertions_are_claims(text: str) -> None:
         "```\nOOMKilled\n```",
         "```\nOOMKilled",
         "> OOMKilled, said the log",
+        "OOMKilled is not the cause.",
+        "OOMKilled pods are not to blame here",
+        "An OOM kill of the node was ruled out",
         'The log says "the pod was OOMKilled" and lies.',
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from truepenny.agent.claim.check import check
+from truepenny.agent.claim.check import MOST_CHECKED, check
 from truepenny.agent.claim.verdict import MARKED, Verdict
 
 from .recorded import SOURCES
@@ -38,3 +38,14 @@ def test_few_true_sentences_are_marked() -> None:
     assert len(marked) / len(TRUE) < MOST_FALSE_MARKS, marked
     told = [sentence for sentence in TRUE if verdict(sentence) is Verdict.CONTAINED]
     assert len(told) / len(TRUE) > 0.9
+
+
+def test_what_is_beyond_the_bound_is_unknown_and_never_passes() -> None:
+    claims = check("It was OOMKilled.\n" * (MOST_CHECKED + 2), SOURCES, SOURCES.get)
+    assert claims.counts["uncited"] == MOST_CHECKED
+    assert claims.counts["unknown"] == 2
+
+
+def test_a_result_that_is_not_at_hand_is_unknown() -> None:
+    found = check("Pod web-1 restarted 2 times [call_1].", {"call_1"}, lambda name: None)
+    assert [one.verdict for one in found.sentences] == [Verdict.UNKNOWN]
