@@ -109,6 +109,9 @@ async def test_the_way_in_and_the_answer_differ(there: FakeCluster) -> None:
     there.set(fails={"create": "Error from server (Forbidden): jobs.batch is forbidden"})
     forbidden = await call(there, "uptime")
     assert (forbidden.facts.reason, forbidden.facts.detail["stage"]) == ("forbidden", "create")
+    # Refused is not made: nothing is said to be left.
+    assert "debug_job" not in forbidden.facts.detail
+    assert "delete" not in there.verbs()[-2:]
 
 
 async def test_a_failed_start_is_remembered_for_a_minute(there: FakeCluster) -> None:

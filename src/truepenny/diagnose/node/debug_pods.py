@@ -171,18 +171,21 @@ class DebugPods:
             raise
 
     async def _make(self, cluster: Cluster, node: str, user: str) -> DebugPod:
-        pod = DebugPod(new_name(), "", cluster)
+        pod, refused = DebugPod(new_name(), "", cluster), False
         body = json.dumps(manifest(pod.job, cluster, node, user)).encode()
         try:
             made = await ask(cluster, "create", "--validate=false", "-f", "-", stdin=body)
             meaning = meaning_of(made)
             if meaning.outcome.failed:
+                # An answer of the server: then there is none. A lost way leaves that open.
+                refused = meaning.reason == "forbidden"
                 raise DebugPodFailed(node, "create", meaning.reason or "not_created", _said(made))
             pod.pod = await self._started(pod, node)
         except BaseException as error:
             # It may be there even where creating it seemed to fail.
-            with anyio.CancelScope(shield=True):
-                await self._delete(pod)
+            if not refused:
+                with anyio.CancelScope(shield=True):
+                    await self._delete(pod)
             if isinstance(error, DebugPodFailed) and pod.fate == "left":
                 error.left = pod.job
             raise
