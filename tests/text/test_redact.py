@@ -76,6 +76,7 @@ def _cut(text: str, places: list[int]) -> list[str]:
     return [text[a:b] for a, b in pairwise(edges)]
 
 
+@example("passwordSecret:\nmap[token:abcpassword: hunter2passwordSecret:\n", [16])
 @given(_soup, st.lists(st.integers(0, 2000), max_size=12))
 def test_a_stream_gives_what_the_whole_gives(text: str, places: list[int]) -> None:
     whole = KNOWN.text(text)

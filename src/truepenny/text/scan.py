@@ -54,7 +54,8 @@ class _Anchors:
         hits: list[Hit] = []
         tried: set[tuple[str, int]] = set()
         covered: dict[str, tuple[int, int]] = {}
-        for place, anchor in self._index.find(folded):
+        # From left to right: what covers what must not depend on the rest of the text.
+        for place, anchor in sorted(self._index.find(folded)):
             for rule in self._rules[anchor]:
                 at = _step_back(text, place, rule.back) if rule.back else place
                 # Two anchors in one key lead to the same beginning: one try is enough.
