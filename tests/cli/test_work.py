@@ -40,7 +40,23 @@ def test_without_a_folder_its_tools_say_how_to_name_one(account: Account) -> Non
 def test_a_folder_that_is_none_is_a_usage_error(account: Account, root: Path) -> None:
     code, _, error = call(account, "--workspace", str(root / "no"), "bash", '{"command": "true"}')
     assert code == 2
-    assert "is no folder" in error
+    assert f"is no folder\n  Make it (mkdir -p {root}/no)" in error
+    (root / "file").touch()
+    _, _, error = call(account, "--workspace", str(root / "file"), "bash", '{"command": "true"}')
+    assert f"is no folder\n  Name a folder, for example {root}." in error
+
+
+def test_a_result_ends_with_its_own_last_line(account: Account, root: Path) -> None:
+    words = ("--workspace", str(root), "--autonomy", "full-auto", "bash")
+    for command, end in (
+        ("echo x", "\nx\n"),
+        ("printf x", "\nx\n"),
+        ("printf 'x\\n\\n'", "\nx\n\n"),
+    ):
+        code, out, _ = call(account, *words, json.dumps({"command": command}))
+        assert code == 0
+        assert out.endswith(end)
+        assert not out.endswith(f"{end}\n")
 
 
 def test_nobody_to_ask_is_a_refusal_that_names_the_level(account: Account, root: Path) -> None:

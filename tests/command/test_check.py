@@ -79,6 +79,11 @@ def test_the_first_finding_answers(line: str, context: str, reason: str) -> None
     assert refusal(line, context).rejected_by == reason
 
 
+def test_a_program_of_another_context_is_told_both() -> None:
+    found = refusal("cat x", "local")
+    assert found.message == "cat may not run in the context local, only in: host, node, pod"
+
+
 def test_a_refusal_is_machine_readable() -> None:
     found = refusal("cat /etc/shado?")
     assert found.as_dict() == {

@@ -287,6 +287,20 @@ async def test_what_cannot_start_says_why(tmp_path: Path) -> None:
     assert await fault(sys.executable, "x" * 10_000_000) is StartFault.UNUSABLE_ARGUMENTS
 
 
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/a:/b", "(/a:/b)"),
+        (":".join(["/folder"] * 40), f"({':'.join(['/folder'] * 15)}:… 40 folders in all)"),
+        ("/" + "x" * 500, f"(/{'x' * 119}:… 1 folder in all)"),
+    ],
+)
+async def test_of_a_long_path_a_part_is_shown(path: str, shown: str) -> None:
+    done = await run(Command(("no-such-program",), {"PATH": path}))
+    assert done.failure is not None
+    assert done.failure.message == f"there is no program no-such-program on PATH {shown}"
+
+
 def memory(field: str) -> int:
     """Return a field of this process's memory, in KiB."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")

@@ -83,3 +83,4 @@ async def test_a_server_that_is_not_there_could_not_run() -> None:
     while isinstance(error, BaseExceptionGroup):
         (error,) = error.exceptions
     assert isinstance(error, CouldNotRun)
+    assert error.remedy == "Install it, or name it by its path."

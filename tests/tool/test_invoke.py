@@ -12,7 +12,7 @@ from truepenny.text.redact import Redactor
 from truepenny.tool.admission import Admission, Policy
 from truepenny.tool.contract import ActionClass, CallContext, Tool
 from truepenny.tool.decision import Decision, Verdict, deny
-from truepenny.tool.invoke import BACKSTOP_BYTES, Invocation, invoke
+from truepenny.tool.invoke import BACKSTOP_BYTES, NOT_WELL, Invocation, invoke
 from truepenny.tool.outcome import Cause, Outcome
 from truepenny.tool.registry import Registry
 from truepenny.tool.result import Completeness, Facts, Result
@@ -215,6 +215,9 @@ async def test_only_a_target_that_had_its_say_is_complete(outcome: Outcome) -> N
     async def ends(arguments: Mapping[str, Any], context: CallContext) -> Result:
         return Result(outcome, (Text("x"),))
 
-    state = (await call(tool(run=ends))).result.facts.completeness.state
+    whole = (await call(tool(run=ends))).result.facts.completeness
+    state = whole.state
     had_its_say = outcome in (Outcome.SUCCESS, Outcome.NO_MATCH, Outcome.TARGET_FAILED)
     assert state == ("complete" if had_its_say else "unknown")
+    # The outcome stands in the same line: the reason says something else.
+    assert whole.reason == ("" if had_its_say else NOT_WELL)

@@ -147,6 +147,22 @@ def test_what_never_ran_has_no_exit_and_says_nothing_of_its_target() -> None:
     assert "streams" not in done.facts.detail
 
 
+@pytest.mark.parametrize(
+    ("fault", "level", "hint"),
+    [
+        (StartFault.MISSING_PROGRAM, Level.BWRAP, "install it for the whole machine"),
+        (StartFault.MISSING_PROGRAM, Level.NONE, "install it, or name one"),
+        (StartFault.MISSING_INTERPRETER, Level.NONE, "correct the first line of the script"),
+    ],
+)
+def test_a_program_that_is_not_there_comes_with_what_to_do(
+    fault: StartFault, level: Level, hint: str
+) -> None:
+    failure = StartFailure(fault, "julia", "there is no julia")
+    execution = Execution(failure=failure, containment=Containment(level))
+    assert not_started(execution, classify(execution), "julia x").facts.hint.startswith(hint)
+
+
 @pytest.mark.parametrize("kind", [ConfigurationError, CouldNotRun])
 def test_no_sandbox_is_a_channel_that_failed(
     kind: type[ConfigurationError | CouldNotRun],

@@ -239,6 +239,8 @@ async def test_where_it_may_not_run() -> None:
             done = await here.call(tool, {"command": "pwd >ran", "cwd": cwd})
             assert (cwd, done.outcome) == (cwd, outcome)
             assert done.facts.exit is None
+            if cwd in ("none", "file"):
+                assert f"its path from {here.root}" in done.facts.hint
         assert not (here.root / "ran").exists()
 
 

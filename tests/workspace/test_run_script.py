@@ -230,6 +230,8 @@ async def test_what_is_not_run(arguments: dict[str, Any], outcome: Outcome) -> N
         )
         assert done.outcome is outcome
         assert done.facts.exit is None
+        if done.facts.reason in ("script", "cwd"):
+            assert f"by its path from {here.root}" in done.facts.hint
         assert not (here.root / "ran").exists()
         assert not (here.workspace.state / "runs").exists()
 

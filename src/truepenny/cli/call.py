@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -81,11 +81,17 @@ def show(result: Result, as_json: bool, *, body_only: bool = False) -> None:
     if as_json:
         click.echo(json_text(to_json(result)))
     elif body_only and not result.outcome.failed:
-        click.echo(plain(result.text))
+        _print(result.text, sys.stdout)
     else:
         head = model_content(result)[0]
         stream = sys.stderr if body_only else sys.stdout
-        click.echo(plain(head.text) if isinstance(head, Text) else "", file=stream)
+        _print(head.text if isinstance(head, Text) else "", stream)
+
+
+def _print(text: str, stream: TextIO) -> None:
+    """Print a text that may end with a newline of its own: no second one."""
+    shown = plain(text)
+    click.echo(shown, file=stream, nl=not shown.endswith("\n"))
 
 
 def exit_code(outcome: Outcome) -> int:

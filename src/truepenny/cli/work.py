@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -55,9 +56,12 @@ class Work:
         root = Path(named).expanduser().resolve()
         if not root.is_dir():
             message = f"{root} is no folder"
+            remedy = f"Make it (mkdir -p {shlex.quote(str(root))}), or name another folder."
+            if root.exists():
+                remedy = f"Name a folder, for example {shlex.quote(str(root.parent))}."
             if self.folder:
-                raise UsageError(message, where="--workspace")
-            raise ConfigurationError(message, where="workspace.path")
+                raise UsageError(message, where="--workspace", remedy=remedy)
+            raise ConfigurationError(message, where="workspace.path", remedy=remedy)
         return root
 
 

@@ -217,7 +217,8 @@ class _Check:
             raise self._refused(
                 "context_program",
                 name,
-                f"{name} may run in: {', '.join(sorted(program.contexts))}",
+                f"{name} may not run in the context {self._context}, "
+                f"only in: {', '.join(sorted(program.contexts))}",
             )
         return name
 

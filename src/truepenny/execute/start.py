@@ -33,6 +33,9 @@ _BY_ERRNO = {
     errno.ENFILE: StartFault.NO_RESOURCES,
 }
 
+PATH_SHOWN = 120
+"""Characters of a PATH that a message shows: about a line and a half of a terminal."""
+
 
 @dataclass(slots=True)
 class Started:
@@ -123,8 +126,16 @@ def find_program(name: str, path: str) -> str | StartFailure:
         if os.path.exists(candidate):
             kind = "is a directory" if os.path.isdir(candidate) else "may not be executed"
             return StartFailure(StartFault.NOT_EXECUTABLE, candidate, f"{candidate} {kind}")
-    where = "" if os.sep in name else f" on PATH ({path})"
+    where = "" if os.sep in name else f" on PATH ({_shown(path)})"
     return StartFailure(StartFault.MISSING_PROGRAM, name, f"there is no program {name}{where}")
+
+
+def _shown(path: str) -> str:
+    if len(path) <= PATH_SHOWN:
+        return path
+    head = path[:PATH_SHOWN].rpartition(os.pathsep)[0] or path[:PATH_SHOWN]
+    count = path.count(os.pathsep) + 1
+    return f"{head}{os.pathsep}… {count} folder{'' if count == 1 else 's'} in all"
 
 
 def start(command: Command) -> Started | StartFailure:

@@ -15,7 +15,7 @@ import anyio
 from truepenny.errors import CouldNotRun
 from truepenny.execute.command import Command
 from truepenny.execute.conversation import Conversation, converse
-from truepenny.execute.execution import StartFailure
+from truepenny.execute.execution import StartFailure, StartFault
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -35,7 +35,9 @@ async def stdio_transport(command: Command) -> AsyncGenerator[TransportStreams]:
 
     async with converse(command) as talk:
         if isinstance(talk, StartFailure):
-            raise CouldNotRun(talk.message, where=command.argv[0])
+            missing = talk.fault is StartFault.MISSING_PROGRAM
+            remedy = "Install it, or name it by its path." if missing else ""
+            raise CouldNotRun(talk.message, where=command.argv[0], remedy=remedy)
         to_session, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         outgoing, from_session = anyio.create_memory_object_stream[SessionMessage](0)
         async with anyio.create_task_group() as tasks:

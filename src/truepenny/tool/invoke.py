@@ -27,6 +27,9 @@ log = logging.getLogger(__name__)
 BACKSTOP_BYTES = 2 * 1024 * 1024
 """No content is longer, whatever a tool returns: above any tool's own limit, below any window."""
 
+NOT_WELL = "it did not end well, so nobody can say that this is all"
+"""Why such a result is not complete, where its tool gave no reason of its own."""
+
 NEVER_COMPLETE = frozenset(Outcome) - {Outcome.SUCCESS, Outcome.NO_MATCH, Outcome.TARGET_FAILED}
 """Ends in which the target did not have its whole say; no such result reads as complete."""
 
@@ -128,7 +131,7 @@ def _finish(result: Result, context: CallContext, started: float) -> Result:
     content: list[Text | Image] = []
     sizes, completeness = result.facts.bytes, result.facts.completeness
     if completeness == Completeness() and result.outcome in NEVER_COMPLETE:
-        completeness = Completeness("unknown", str(result.outcome).replace("_", " "))
+        completeness = Completeness("unknown", NOT_WELL)
     for part in result.content:
         if isinstance(part, Text):
             redacted = redactor.text(part.text)

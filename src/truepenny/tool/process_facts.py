@@ -7,7 +7,7 @@ goes into the notes of the facts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from truepenny.errors import TruepennyError
@@ -15,6 +15,7 @@ from truepenny.execute.ending import ByteCounts, Cause, Leg, Outcome
 from truepenny.execute.execution import Execution, StartFault
 from truepenny.execute.outcome import Classification
 from truepenny.model.message import Text
+from truepenny.sandbox.level import Level
 from truepenny.text.bound import Limits, bound
 
 from .result import NEVER_RAN, Completeness, Facts, Result
@@ -121,7 +122,21 @@ def not_started(execution: Execution, meaning: Classification, command: str = ""
     message = "it did not start" if failure is None else failure.message
     nothing = View(0, 0, 0, 0)
     facts = process_facts(execution, meaning, nothing, command=command)
-    return Result(meaning.outcome, (Text(message),), facts)
+    return Result(meaning.outcome, (Text(message),), replace(facts, hint=_start_hint(execution)))
+
+
+def _start_hint(execution: Execution) -> str:
+    """Return what to do about a program that is not there; other faults have no one remedy."""
+    failure = execution.failure
+    if failure is None:
+        return ""
+    if failure.fault is StartFault.MISSING_INTERPRETER:
+        return "correct the first line of the script, or install the program that it names"
+    if failure.fault is not StartFault.MISSING_PROGRAM:
+        return ""
+    if execution.containment.level is Level.NONE:
+        return "install it, or name one that is there"
+    return "install it for the whole machine; `truepenny sandbox` lists the folders that are seen"
 
 
 def not_contained(error: TruepennyError, command: str = "") -> Result:

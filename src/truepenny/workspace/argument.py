@@ -28,6 +28,12 @@ def inside(root: Path, name: str, what: str) -> Path | Result:
     return real
 
 
+def no_folder(root: Path, name: str) -> Result:
+    """Return the refusal of a `cwd` that is no folder, with where to go on from."""
+    hint = f"name a folder by its path from {root}, or leave cwd out: it runs there then"
+    return invalid("cwd", f"cwd {name!r} is not a folder", hint)
+
+
 def unusable_text(text: str, what: str, most: int | None = None) -> Result | None:
     """Return why no process can be given this text; None where it can. `most` is in bytes."""
     if "\0" in text:

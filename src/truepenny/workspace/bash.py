@@ -23,7 +23,7 @@ from truepenny.tool.contract import ActionClass, CallContext, Plane, Tool
 from truepenny.tool.process_facts import View, not_contained, not_started, process_facts
 from truepenny.tool.result import NEVER_RAN, Facts, Result, invalid, refused
 
-from .argument import inside, unusable_text
+from .argument import inside, no_folder, unusable_text
 from .background import LABEL_BYTES, facts_of, owner
 from .nudge import nudge
 from .shape import RESULT_BYTES, Policy, Shaped, Shaper
@@ -210,7 +210,8 @@ def _kept_whole(execution: Execution, shaped: Shaped, file: Path) -> Execution:
 def _said(shaped: Shaped, policy: Policy) -> tuple[str, ...]:
     said: list[str] = []
     if policy is Policy.METADATA_ONLY and shaped.total:
-        said.append(f"{shaped.total} bytes in {shaped.total_lines} lines are not shown")
+        lines = "1 line" if shaped.total_lines == 1 else f"{shaped.total_lines} lines"
+        said.append(f"{shaped.total} bytes in {lines} are not shown")
     if shaped.downgraded:
         said.append(f"not shown in full: {shaped.downgraded}")
     if shaped.sha256:
@@ -236,7 +237,7 @@ def _directory(root: Path, name: str) -> Path | Result:
     with suppress(OSError):
         if found.is_dir():
             return found
-    return invalid("cwd", f"cwd {name!r} is not a folder")
+    return no_folder(root, name)
 
 
 def _parameters(default: float, longest: float) -> dict[str, Any]:

@@ -68,7 +68,7 @@ async def test_patterns_are_patterns_or_text(tmp_path: Path) -> None:
 async def test_nothing_found_is_an_answer_when_all_was_searched(tmp_path: Path) -> None:
     put(tmp_path, a="one\n")
     result = await run(tmp_path, "none")
-    assert (result.outcome, result.text) == (Outcome.NO_MATCH, "no line of 1 files matches")
+    assert (result.outcome, result.text) == (Outcome.NO_MATCH, "no line of 1 file matches")
     assert result.facts.exit is not None
     assert (result.facts.exit.observed, result.facts.exit.effective) == (1, 0)
 

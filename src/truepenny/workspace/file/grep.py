@@ -252,7 +252,8 @@ class _Answer:
             outcome, text = Outcome.TRUNCATED, "no match in what could be searched"
         elif nothing:
             outcome = Outcome.NO_MATCH
-            text = f"no line of {report.searched} files matches"
+            files = "1 file" if report.searched == 1 else f"{report.searched} files"
+            text = f"no line of {files} matches"
             # ripgrep's 1 is its way to say so, not a failure.
             facts = _effective(facts)
         else:

@@ -11,7 +11,7 @@ from typing import Any
 from truepenny.text.redact import Redactor
 from truepenny.text.sensitive import Strength, key_strength
 from truepenny.tool.result import Result, invalid
-from truepenny.workspace.argument import inside, unusable_text
+from truepenny.workspace.argument import inside, no_folder, unusable_text
 
 INTERPRETERS = (
     *("bash", "julia", "node", "octave", "perl", "python", "python3", "Rscript", "ruby", "sh"),
@@ -66,12 +66,13 @@ def read_request(arguments: Mapping[str, Any], root: Path) -> Request | Result:
         return script
     if not script.is_file():
         what = "is not a regular file" if script.exists() else "is not there"
-        return invalid("script", f"script {arguments['script']!r} {what}")
+        hint = f"name a script file by its path from {root}, or write it first"
+        return invalid("script", f"script {arguments['script']!r} {what}", hint)
     cwd = inside(root, arguments.get("cwd", "."), "cwd")
     if isinstance(cwd, Result):
         return cwd
     if not cwd.is_dir():
-        return invalid("cwd", f"cwd {arguments['cwd']!r} is not a folder")
+        return no_folder(root, arguments["cwd"])
     inputs = _files(root, arguments.get("inputs", ()), "inputs")
     outputs = _files(root, arguments.get("outputs", ()), "outputs")
     if isinstance(inputs, Result):
