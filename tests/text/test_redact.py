@@ -11,7 +11,7 @@ from itertools import pairwise
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from truepenny.text.redact import KnownValues, Redactor
