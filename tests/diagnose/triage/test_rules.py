@@ -89,7 +89,10 @@ OLD_NEWS: list[Json] = [
 def test_a_healthy_world_with_old_warnings_has_no_incident() -> None:
     examination = examine_world(Objects([*HEALTHY, *OLD_NEWS]))
     assert examination.incidents == ()
-    assert {each.cause for each in examination.notes} == {"restarted_in_the_past"}
+    assert {each.cause for each in examination.notes} == {
+        "restarted_in_the_past",
+        "node_recovered",
+    }
     assert examination.gaps == {}
 
 

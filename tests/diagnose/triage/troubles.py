@@ -329,6 +329,7 @@ BY_HAND = [
         [node(DiskPressure=("True", "KubeletHasDiskPressure", "full"))],
         on="Node worker-1",
     ),
+    Trouble("node_recovered", [node()], on="Node worker-1"),
     Trouble("node_cordoned", [node(unschedulable=True)], on="Node worker-1"),
     Trouble(
         "evicted",

@@ -282,6 +282,8 @@ def _reach(plan: Plan, question: Question) -> Iterator[str]:
     reach = coverage(plan.look.evidence, examination.gaps)
     cluster = f" of cluster {plan.look.name}" if plan.look.name else ""
     yield from ["", "**What I looked at**", "", f"- {reach.sentence()}{cluster}"]
+    if reach.counts and (back := reach.reach_back()):
+        yield f"- {_capital(back)}"
     yield from (f"- {line}" for line in readings(plan, question))
     for line in reach.missing():
         yield f"- Not checked: {code(line) if ':' not in line else line}"

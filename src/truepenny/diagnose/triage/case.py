@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from .age import span
 from .evidence import Evidence, Item
 from .fields import Object, labels, mapping, moment, name, namespace, number, objects, text
 from .finding import QUOTE_CHARS, Confidence, Finding, ObjectRef, Quote, Severity, Step
@@ -218,9 +219,13 @@ def quote(source: Observation, excerpt: str) -> Quote:
 
 
 def quote_event(item: Item) -> Quote:
-    """Quote an event: its reason, its message and how often it was seen."""
+    """Quote an event: its reason, its message, how often it was seen, and when."""
     count = number(item.obj, "count") or number(item.obj, "series", "count")
-    times = f" (seen {count} times)" if count > 1 else ""
+    first = moment(item.obj, "firstTimestamp") or moment(item.obj, "eventTime")
+    last = event_time(item.obj)
+    during = f" in {span(last - first)}" if first and last and last > first else ""
+    until = f", last at {last:%Y-%m-%dT%H:%M:%SZ}" if last else ""
+    times = f" (seen {count} times{during}{until})" if count > 1 else ""
     about = mapping(item.obj, "involvedObject")
     who = f"{text(about, 'kind')} {text(about, 'name')}: "
     message = text(item.obj, "message") or text(item.obj, "note")

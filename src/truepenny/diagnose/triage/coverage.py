@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .age import since
+from .case import event_time
 from .evidence import Evidence
 from .query import CLUSTER_WIDE, GROUP_OF
 
@@ -19,6 +21,9 @@ _SHOWN = (
     ("limitranges", "limit range"), ("certificates.cert-manager.io", "certificate"),
     ("namespaces", "namespace"), ("storageclasses", "storage class"), ("events", "event"),
 )  # fmt: skip
+EVENTS_KEPT = "a cluster keeps them for an hour by default, so a missing one proves nothing"
+"""The default of the API server's --event-ttl."""
+
 _PLURAL_ES = ("ingress", "storage class")
 
 
@@ -33,6 +38,8 @@ class Coverage:
     logs: int
     by_row: int = 0
     """Pods of which only the row in the table was read."""
+    events_back: str = ""
+    """How long ago the oldest event that was read was last seen; empty where none was read."""
 
     def sentence(self) -> str:
         """Say what was looked at, with counts; kinds that were read and empty are named as none."""
@@ -53,6 +60,14 @@ class Coverage:
         elif self.namespaces:
             where = f" in {len(self.namespaces)} namespaces"
         return ", ".join(parts) + where
+
+    def reach_back(self) -> str:
+        """Say how far back events tell; empty where no event was asked for."""
+        if "events" in self.unasked:
+            return ""
+        oldest = f"the oldest that was read is from {self.events_back} ago"
+        said = oldest if self.events_back else "none was read"
+        return f"events: {said}; {EVENTS_KEPT}"
 
     def missing(self) -> tuple[str, ...]:
         """Say what was not looked at, each with the reason."""
@@ -75,6 +90,7 @@ class Coverage:
             "namespaces": list(self.namespaces),
             "logs": self.logs,
             "pods_by_row": self.by_row,
+            "events_back": self.events_back,
             "not_checked": [{"what": what, "why": why} for what, why in self.gaps.items()],
             "not_asked": list(self.unasked),
         }
@@ -92,6 +108,7 @@ def coverage(evidence: Evidence, gaps: Mapping[str, str]) -> Coverage:
         for kind, word in _SHOWN
         if kind not in asked and kind != "namespaces"
     ]
+    times = [when for item in evidence.items("events") if (when := event_time(item.obj))]
     return Coverage(
         counts={kind: count for kind, count in counts.items() if count},
         namespaces=tuple(sorted(namespaces)),
@@ -99,6 +116,7 @@ def coverage(evidence: Evidence, gaps: Mapping[str, str]) -> Coverage:
         gaps=dict(gaps),
         logs=sum(read.argv[0] == "logs" and read.status.readable for read in evidence.reads),
         by_row=len(rows),
+        events_back=since(min(times), evidence.now) if times else "",
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from .finding import Confidence, Finding, ObjectRef, Severity
 
-PAST = frozenset({"restarted_in_the_past"})
+PAST = frozenset({"restarted_in_the_past", "node_recovered"})
 """Causes that are over, also when asked about."""
 
 _SEVERITY = {Severity.CRITICAL: 0, Severity.WARNING: 1, Severity.INFO: 2}

@@ -36,6 +36,8 @@ def verdict(incidents: Sequence[Incident], coverage: Coverage) -> str:
 def _lines(examination: Examination, coverage: Coverage) -> Iterator[str]:
     yield f"{verdict(examination.incidents, coverage)}."
     yield f"looked at: {coverage.sentence()}"
+    if coverage.counts and (back := coverage.reach_back()):
+        yield f"reaches back: {back}"
     for line in coverage.missing():
         yield f"not checked: {line}"
     for need in examination.needs:

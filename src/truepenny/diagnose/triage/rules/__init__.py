@@ -18,7 +18,7 @@ from .history import past_restarts
 from .image import image_pull
 from .job import cron_missed, cron_suspended, job_failed
 from .network import ingress_backend, service_port, service_selector, service_unready
-from .node import cordoned, evicted, not_ready, pressure
+from .node import cordoned, evicted, not_ready, pressure, recovered
 from .probe import readiness
 from .rollout import budget_blocks, paused, rollout_stuck, unavailable, update_waits
 from .schedule import claim_pending, pending
@@ -63,5 +63,6 @@ RULES: tuple[Rule, ...] = (
     paused,
     cron_suspended,
     cordoned,
+    recovered,
     past_restarts,
 )

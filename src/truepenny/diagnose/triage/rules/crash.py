@@ -17,6 +17,7 @@ from truepenny.diagnose.triage.table import exit_codes, last_match
 from . import dependency
 from .group import grouped
 from .policy import blocking
+from .revision import revisions, rollouts
 from .silence import silence
 
 _BY_CUSTOM = frozenset({"crash_unexplained", "crash_usage", "crash_configuration"})
@@ -175,6 +176,9 @@ def explain(
         evidence.append(quote(answer, lines[-1].strip()))
     if kept:
         evidence.append(quote(item.source, f"{container.termination_path}.message: {kept[-1]}"))
+    changed, _, unread = rollouts(case, on)
+    evidence += changed
+    not_checked += unread
     cause = known.cause if known else "crash_unexplained"
     if job and cause == "exits_at_once":
         cause = "crash_unexplained"
@@ -184,7 +188,7 @@ def explain(
         evidence,
         confidence=Confidence.LOW if cause in _BY_CUSTOM else Confidence.MEDIUM,
         because="no known message is in its log" if lines else "only the exit code tells",
-        not_checked=not_checked or ([] if answer else [f"{query.command}: not read yet"]),
+        not_checked=[*not_checked, *([] if answer else [f"{query.command}: not read yet"])],
         severity=Severity.CRITICAL,
         silence=silence(answer, lines),
         meaning=known.meaning if known else "a code of the program's own",
@@ -288,31 +292,19 @@ def termination(item: Item, container: Container) -> Quote:
 
 def _lowered_limit(case: Case, on: ObjectRef, container: Container) -> tuple[str, list[Quote]]:
     """Look whether an earlier revision of the workload had a higher memory limit."""
-    if on.kind != "Deployment" or not container.memory_limit:
+    if not container.memory_limit:
         return "", []
-    revisions = sorted(
-        (
-            (int(number_text), item)
-            for item in case.all("replicasets", on.namespace)
-            if case.owner(item.obj) == on and (number_text := _revision(item)).isdigit()
-        ),
-        key=lambda pair: pair[0],
-        reverse=True,
-    )
-    if len(revisions) < 2:
+    kept = revisions(case, on)
+    if len(kept) < 2:
         return "", []
-    before = limit_of(revisions[1][1].obj, container.name, "memory")
+    before = limit_of(kept[1][1].obj, container.name, "memory")
     if not before or not lower(container.memory_limit, before):
         return "", []
-    number_before, old = revisions[1]
-    number_now, new = revisions[0]
+    number_before, old = kept[1]
+    number_now, new = kept[0]
     excerpt = (
         f"ReplicaSet {name(old.obj)} (revision {number_before}) limits.memory={before}; "
         f"ReplicaSet {name(new.obj)} (revision {number_now}) "
         f"limits.memory={limit_of(new.obj, container.name, 'memory')}"
     )
     return before, [quote(old.source, excerpt)]
-
-
-def _revision(item: Item) -> str:
-    return text(item.obj, "metadata", "annotations", "deployment.kubernetes.io/revision")

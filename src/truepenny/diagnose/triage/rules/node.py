@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from truepenny.diagnose.triage.age import since
 from truepenny.diagnose.triage.case import Case, quote, quote_event
 from truepenny.diagnose.triage.fields import Object, at, condition, moment, name, objects, text
 from truepenny.diagnose.triage.finding import Confidence, Finding, ObjectRef, Quote
+from truepenny.diagnose.triage.query import Query
 
 from .group import pods_where
 
 PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable")
+LEASES = Query(
+    ("get", "leases", "-n", "kube-node-lease", "-o", "json"),
+    "when the kubelets gave their last sign of life",
+)
+"""Read where a node is not ready: one list for all of them, some 1 KB a node."""
+TURNED_LATELY = timedelta(hours=1)
+"""A change of a node's condition is told for as long as a cluster keeps the events about it."""
+JOINING = timedelta(minutes=10)
+"""So long after its creation a node's conditions settle for the first time."""
 EVICTION_NEWS = timedelta(hours=1)
 """Failed pods of an eviction stay for the garbage collector; an older eviction is history."""
 
@@ -25,6 +36,8 @@ def not_ready(case: Case) -> Iterator[Finding]:
         said = f"{text(ready, 'reason')}: {text(ready, 'message')}"
         shown = f"Node {item.ref.name}: conditions[Ready]={ready.get('status')}: {said}"
         evidence = [quote(item.source, shown), *_events(case, item.ref)]
+        lease, renewed, unread = _lease(case, item.ref.name)
+        evidence += lease
         pods = [p for p in case.all("pods") if text(p.obj, "spec", "nodeName") == item.ref.name]
         yield case.finding(
             "node_silent" if ready.get("status") == "Unknown" else "node_not_ready",
@@ -32,9 +45,42 @@ def not_ready(case: Case) -> Iterator[Finding]:
             evidence,
             confidence=Confidence.HIGH,
             because="the node's Ready condition states it",
+            not_checked=unread,
             since=text(ready, "lastTransitionTime") or "unknown",
+            renewed=renewed,
             count=len(pods) if case.known("pods", "") else f"at least {len(pods)}",
         )
+
+
+def recovered(case: Case) -> Iterator[Finding]:
+    """A node whose condition changed for the better lately: what ran on it may have suffered."""
+    for item in case.all("nodes"):
+        born = moment(item.obj, "metadata", "creationTimestamp")
+        changes: list[str] = []
+        quotes: list[Quote] = []
+        for kind in ("Ready", *PRESSURES):
+            state = condition(item.obj, kind)
+            turned = moment(state, "lastTransitionTime")
+            well = state.get("status") == ("True" if kind == "Ready" else "False")
+            if not well or turned is None or case.now - turned > TURNED_LATELY:
+                continue
+            # A new node's conditions all turn once, when it joins.
+            if born is None or turned - born <= JOINING:
+                continue
+            changes.append(f"{kind} turned {state.get('status')} {since(turned, case.now)} ago")
+            stamp = text(state, "lastTransitionTime")
+            shown = f"conditions[{kind}]={state.get('status')} lastTransitionTime={stamp}"
+            quotes.append(quote(item.source, f"Node {item.ref.name}: {shown}"))
+        if changes:
+            yield case.finding(
+                "node_recovered",
+                item.ref,
+                [*quotes, *_events(case, item.ref)],
+                confidence=Confidence.HIGH,
+                because="the node's conditions bear the time of their last change",
+                not_checked=["what the condition was before that, and how often it changed"],
+                changes=", ".join(changes),
+            )
 
 
 def pressure(case: Case) -> Iterator[Finding]:
@@ -111,6 +157,24 @@ def _failed_at(pod: Object) -> datetime | None:
     ]
     found = [when for when in times if when]
     return max(found) if found else moment(pod, "status", "startTime")
+
+
+def _lease(case: Case, node: str) -> tuple[list[Quote], str | None, list[str]]:
+    """Return the node's lease as a quote, how long ago it was renewed, and what was not read.
+
+    The kubelet renews it every 10 seconds, apart from its status: the last sign of life.
+    """
+    answer = case.read(LEASES)
+    if answer is None or not answer.status.readable:
+        why = "not read yet" if answer is None else answer.reason or str(answer.status)
+        return [], None, [f"{LEASES.command}: {why}"]
+    for lease in answer.objects:
+        if name(lease) == node:
+            stamp = text(lease, "spec", "renewTime")
+            shown = f"Lease {node}: spec.renewTime={stamp or 'none'}"
+            when = moment(lease, "spec", "renewTime")
+            return [quote(answer, shown)], since(when, case.now) if when else None, []
+    return [], None, [f"the lease of node {node}: it is not among those that were read"]
 
 
 def _events(case: Case, ref: ObjectRef) -> list[Quote]:

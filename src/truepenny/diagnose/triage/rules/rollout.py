@@ -21,6 +21,8 @@ from truepenny.diagnose.triage.fields import (
 )
 from truepenny.diagnose.triage.finding import Confidence, Finding, ObjectRef, Severity
 
+from .revision import rollouts
+
 STARTING = timedelta(minutes=2)
 """A pod younger than this may just be starting."""
 
@@ -37,9 +39,12 @@ def rollout_stuck(case: Case) -> Iterator[Finding]:
                 f"Deployment {item.ref.name}: conditions[Progressing]: "
                 f"ProgressDeadlineExceeded: {text(progressing, 'message')}"
             )
+            history, words, unread = rollouts(case, item.ref)
             yield case.finding(
-                "rollout_stuck", item.ref, [quote(item.source, shown)],
+                "rollout_stuck", item.ref, [quote(item.source, shown), *history],
+                not_checked=unread,
                 confidence=Confidence.HIGH, because="the Deployment's condition states it",
+                revision=words.get("revision"), made=words.get("made"),
                 explained_by=_explanations(case, item.ref),
             )  # fmt: skip
 
@@ -138,10 +143,14 @@ def update_waits(case: Case) -> Iterator[Finding]:
 
 
 def _unavailable(case: Case, item: Item, shown: str, ready: int, wanted: int) -> Finding:
+    history, words, unread = rollouts(case, item.ref)
     return case.finding(
         "unavailable",
         item.ref,
-        [quote(item.source, shown)],
+        [quote(item.source, shown), *history],
+        not_checked=unread,
+        revision=words.get("revision"),
+        made=words.get("made"),
         confidence=Confidence.HIGH,
         because="the workload's own status counts it",
         explained_by=_explanations(case, item.ref),
