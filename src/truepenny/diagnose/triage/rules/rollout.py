@@ -143,7 +143,9 @@ def update_waits(case: Case) -> Iterator[Finding]:
 
 
 def _unavailable(case: Case, item: Item, shown: str, ready: int, wanted: int) -> Finding:
-    history, words, unread = rollouts(case, item.ref)
+    # A rollout that stands is a finding of its own, with its history.
+    told = text(condition(item.obj, "Progressing"), "reason") == "ProgressDeadlineExceeded"
+    history, words, unread = ([], {}, []) if told else rollouts(case, item.ref)
     return case.finding(
         "unavailable",
         item.ref,
