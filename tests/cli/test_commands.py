@@ -156,6 +156,14 @@ def test_a_misspelt_setting_is_warned_about_with_the_nearest(account: Account) -
     assert "max_turns" in done.stderr
 
 
+def test_a_list_of_no_sessions_says_how_to_make_one(account: Account) -> None:
+    done = account.run("session", "list")
+    assert done.returncode == 0
+    assert done.stderr == (
+        'truepenny: there is no session yet\n  Make one: truepenny run "Why is checkout failing?"\n'
+    )
+
+
 def test_sessions_are_listed_shown_counted_and_verified(account: Account) -> None:
     assert account.run("session", "show").returncode == 2
     with ModelServer([Reply(calls=(Call("cluster_list", {}),)), Reply(text="done")]) as server:

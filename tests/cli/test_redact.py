@@ -15,7 +15,7 @@ def test_a_log_comes_through_without_its_secrets(account: Account) -> None:
     assert done.returncode == 0
     assert done.stdout == "ab\npassword=[REDACTED:assignment]\n\\xff\n"
     assert done.stderr.splitlines() == [
-        "truepenny: 1 bytes are not UTF-8, the first at 25: written as \\xNN",
+        "truepenny: 1 byte is not UTF-8, the first at 25: written as \\xNN",
         "truepenny: 1 sensitive value has been redacted (assignment 1)",
     ]
 

@@ -105,7 +105,8 @@ def _filter(sanitizer: Sanitizer) -> None:
         raise Finished(FAILED) from None
     if decoder.bad_count:
         first = decoder.bad[0].offset
-        say(f"{decoder.bad_count} bytes are not UTF-8, the first at {first}: written as \\xNN")
+        count = "1 byte is" if decoder.bad_count == 1 else f"{decoder.bad_count} bytes are"
+        say(f"{count} not UTF-8, the first at {first}: written as \\xNN")
     for notice in notices(sanitizer):
         say(notice)
     if isinstance(sanitizer, (JsonStream, YamlStream)) and sanitizer.lost:

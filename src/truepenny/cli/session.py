@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.3
 """How often `tail` looks for more: faster than a person reads, slower than a disk minds."""
 
+NO_SESSION = "there is no session yet"
+
+MAKE_SESSION = 'Make one: truepenny run "Why is checkout failing?"'
+
 
 def _named(bench: Workbench, session_id: str | None) -> str:
     """Return the id that was typed, or the newest session's."""
@@ -29,9 +33,7 @@ def _named(bench: Workbench, session_id: str | None) -> str:
         return session_id
     entries = bench.sessions.list()
     if not entries:
-        raise UsageError(
-            "there is no session yet", remedy='Make one: truepenny run "Why is checkout failing?"'
-        )
+        raise UsageError(NO_SESSION, remedy=MAKE_SESSION)
     return entries[0].id
 
 
@@ -75,6 +77,8 @@ def list_sessions(as_json: bool) -> None:
     ]
     header = ("SESSION", "STARTED (UTC)", "MODEL", "TURNS", "STATE", "PROMPT")
     table(header, cells, sys.stdout, fold=False)
+    if not entries:
+        say(f"{NO_SESSION}\n  {MAKE_SESSION}")
 
 
 @session.command("show", epilog="Example: truepenny session show --calls")

@@ -101,13 +101,14 @@ def remarks(execution: Execution) -> tuple[str, ...]:
         said.append("a process that it left behind kept the output open: some may be missing")
     for name, stream in (("", execution.stdout), (" of standard error", execution.stderr)):
         if stream.bad_count:
-            first = stream.bad_bytes[0].offset
-            said.append(
-                f"{stream.bad_count} bytes{name} are not UTF-8, the first at {first}: "
-                "shown as \\xNN"
-            )
+            first, many = stream.bad_bytes[0].offset, stream.bad_count
+            found = f"1 byte{name} is" if many == 1 else f"{many} bytes{name} are"
+            said.append(f"{found} not UTF-8, the first at {first}: shown as \\xNN")
     if controls := execution.stdout.controls + execution.stderr.controls:
-        said.append(f"{controls} control characters were dropped or are shown as \\uXXXX")
+        found = (
+            "1 control character was" if controls == 1 else f"{controls} control characters were"
+        )
+        said.append(f"{found} dropped or shown as \\uXXXX")
     file = execution.offloaded
     if file is not None and not file.complete:
         why = file.problem or "that is the most that one run may leave"
