@@ -98,6 +98,15 @@ def test_what_is_not_there(network: Network, name: str, text: str, arguments: st
     assert shown(network, arguments, text)[:2] == ("source_error", 3)
 
 
+def test_a_route_without_an_interface_has_no_gateway(network: Network) -> None:
+    network.answer(link=LINKS, route="unreachable default metric 4278198272\n", neighbour="")
+    said, code, out = shown(network)
+    assert (said, code) == ("ok", 0)
+    assert "| route unreachable default" in out
+    assert "gateway" not in out.split("matched")[0]
+    assert shown(network, "--interface eth0")[:2] == ("no_match", 0)
+
+
 def test_neighbours_that_cannot_be_read_are_not_absent(network: Network) -> None:
     network.answer(link=LINKS, route=ONE, neighbour=None)
     assert shown(network)[:2] == ("source_error", 5)

@@ -3,7 +3,7 @@
 # The one final line is "status: ...": ok when the answers were counted, also when none came; the
 # line "verdict:" says which. Exit codes: 0 ok or no_match, 2 usage, 3 no source, 4 no such
 # interface, 5 ping or ip failed.
-set -uo pipefail
+set -o pipefail # without -u: bash before 4.4 takes an empty list for an unset one
 export LC_ALL=C
 
 COUNT=4       # echo requests of one target

@@ -3,7 +3,7 @@
 # neighbour entry, link type and whether an RDMA device sits on the link. Data stands behind "| ".
 # The one final line is "status: ...". Exit codes: 0 ok or no_match, 2 usage, 3 no source, 4 no such
 # interface, 5 the source failed.
-set -uo pipefail
+set -o pipefail # without -u: bash before 4.4 takes an empty list for an unset one
 export LC_ALL=C
 
 SYS=/sys/class

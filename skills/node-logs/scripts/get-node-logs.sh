@@ -107,10 +107,10 @@ if [ -n "$mode" ] && command -v grep >/dev/null; then
 fi
 
 privileged=yes
-if [ "$EUID" -ne 0 ]; then
+if [ "$EUID" -ne 0 ] && [ "$kind" != file ]; then # whether a file is readable is asked below
   privileged=no
   for group in $(id -Gn); do
-    case $group in systemd-journal | adm | wheel) [ "$kind" = file ] || privileged=group ;; esac
+    case $group in systemd-journal | adm | wheel) privileged=group ;; esac
   done
 fi
 
