@@ -78,5 +78,5 @@ def host_script_tool(hosts: Hosts, source: ScriptSource, *, max_bytes: int = DEF
         action_class=ActionClass.EXECUTE,
         plane=Plane.OBSERVE,
         timeout=MAX_SECONDS + MARGIN_SECONDS,
-        example={"host": "web-1", "skill": "node-logs", "script": "read-logs.sh"},
+        example={"host": "web-1", "skill": "node-logs", "script": "get-node-logs.sh"},
     )

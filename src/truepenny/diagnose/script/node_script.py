@@ -58,5 +58,5 @@ def node_script_tool(
         action_class=ActionClass.EXECUTE,
         plane=Plane.OBSERVE,
         timeout=MAX_SECONDS + MARGIN_SECONDS,
-        example={"node": "worker-1", "skill": "node-logs", "script": "read-logs.sh"},
+        example={"node": "worker-1", "skill": "node-logs", "script": "get-node-logs.sh"},
     )

@@ -82,5 +82,10 @@ def pod_script_tool(
         action_class=ActionClass.EXECUTE,
         plane=Plane.OBSERVE,
         timeout=MAX_SECONDS + MARGIN_SECONDS,
-        example={"namespace": "shop", "pod": "web-0", "skill": "dns-debug", "script": "probe.sh"},
+        example={
+            "namespace": "shop",
+            "pod": "web-0",
+            "skill": "gateway-diagnostics",
+            "script": "show-gateway.sh",
+        },
     )
