@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -154,6 +155,15 @@ def test_a_misspelt_setting_is_warned_about_with_the_nearest(account: Account) -
     done = account.run("config", "show", "run")
     assert done.returncode == 0
     assert "max_turns" in done.stderr
+
+
+def test_a_setting_that_nobody_knows_is_told_once(account: Account, tmp_path: Path) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text('[sandbox]\nnetwrk = "none"\n', encoding="utf-8")
+    given = {"TRUEPENNY_CONFIG": str(settings)}
+    for words in (("call", "host_list", "{}"), ("describe", "bash")):
+        done = account.run("tool", *words, env=given)
+        assert done.stderr.count("unknown key sandbox.netwrk") == 1
 
 
 def test_a_list_of_no_sessions_says_how_to_make_one(account: Account) -> None:

@@ -59,6 +59,7 @@ async def test_what_is_no_server_is_told(tmp_path: Path) -> None:
             finally:
                 await server.close()
         assert words[0] in str(deepest(raised.value))
+        assert "\n  " in str(deepest(raised.value)), "there is no remedy"
     with pytest.raises(UsageError):
         McpServer((), {}, {})
 

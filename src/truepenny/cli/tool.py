@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 CALL_EXAMPLE = """truepenny tool call --demo checkout-oom kubectl '{"args": ["get", "nodes"]}'"""
 
 
-def _registry() -> Any:
-    # What tools there are depends on neither clusters nor folder.
-    return every_tool(Workbench())
-
-
 @click.group(epilog="Example: truepenny tool list")
 def tool() -> None:
     """List, describe and call the tools that a model can use."""
@@ -41,7 +36,7 @@ def tool() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_tools(as_json: bool) -> None:
     """List the tools with what they do to the world."""
-    tools = list(_registry())
+    tools = list(every_tool(Workbench()))
     if as_json:
         rows = [_described(one) for one in tools]
         click.echo(json_text({"tools": rows}))
@@ -55,7 +50,8 @@ def list_tools(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def describe(name: str, as_json: bool) -> None:
     """Print what NAME does, its arguments and an example."""
-    registry = _registry()
+    bench = Workbench()
+    registry = every_tool(bench)
     found = registry.get(name)
     if found is None:
         raise _unknown(name, registry)
@@ -71,7 +67,7 @@ def describe(name: str, as_json: bool) -> None:
     ]
     table(("ARGUMENT", "TYPE", "REQUIRED", "MEANING"), cells, sys.stdout)
     if found.example:
-        words = "--workspace . " if needs_folder(Workbench(), name) else ""
+        words = "--workspace . " if needs_folder(bench, name) else ""
         given = shlex.quote(json.dumps(dict(found.example)))
         click.echo(f"\nExample: truepenny tool call {words}{name} {given}")
 
@@ -106,7 +102,7 @@ def call(
             remedy=f"Write it like this: truepenny tool call kubectl {shlex.quote(words)}",
         )
     bench, work = Workbench(), Work(workspace, autonomy)
-    registry = _registry()
+    registry = every_tool(bench)
     given = _object(arguments, registry.get(name))
     if registry.get(name) is None:
         raise _unknown(name, registry)

@@ -174,7 +174,9 @@ class McpServer(Adapter):
                     raise first from error
                 why = str(first) or type(first).__name__
                 raise CouldNotRun(
-                    f"cannot be started as an MCP server: {why}", where=self._words[0]
+                    f"cannot be started as an MCP server: {why}",
+                    where=self._words[0],
+                    remedy="Start it by hand and see what it says: it must speak MCP on stdio.",
                 ) from error
         finally:
             over.set()
