@@ -80,6 +80,26 @@ async def test_the_end_of_the_command_and_of_the_way_differ(
     assert (done.result.facts.completeness.state == "unknown") is (leg is Leg.TRANSPORT)
 
 
+@pytest.mark.parametrize(
+    ("error", "refusal"),
+    [
+        ('Error from server (NotFound): pods "web-0" not found\n', "absence"),
+        ('Error from server (Forbidden): pods "web-0" is forbidden\n', "rbac"),
+        ("Unable to connect to the server: EOF\n", "transport"),
+        # Something else that nobody explained: the API server may well have answered.
+        ("error: it went wrong\n", None),
+        # The command's own words are no refusal of a server.
+        ("Error from server (Forbidden): no\ncommand terminated with exit code 1\n", None),
+    ],
+)
+async def test_what_the_server_refused_is_named(
+    fake: FakeKubectl, error: str, refusal: str | None
+) -> None:
+    facts = (await call(fake.says("", error, 1), "ls /x")).result.facts
+    assert facts.detail.get("refusal") == refusal
+    assert any(note.startswith(f"{refusal}: ") for note in facts.notes) is (refusal is not None)
+
+
 async def test_a_time_limit_says_that_the_command_may_still_run(fake: FakeKubectl) -> None:
     fake.does("import threading; threading.Event().wait()")
     done = await call(fake, "ls /", timeout_seconds=1)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from truepenny.command.check import Admitted, check
-from truepenny.diagnose.answer import MARKERS
+from truepenny.diagnose.answer import MARKERS, refusal_facts
 from truepenny.diagnose.cluster import Cluster, Clusters, Unbound
 from truepenny.diagnose.reader import Reader
 from truepenny.diagnose.sanitize.choice import form_for
@@ -54,6 +54,9 @@ _NO_PROGRAM = Marker(
 
 _FINDS_NOTHING = frozenset({"grep", "egrep", "fgrep", "zgrep", "pgrep", "pidof", "test", "ps"})
 """Programs whose exit code 1 says that nothing was found (diagnostics spec 5)."""
+
+_NOT_REACHED = "not_reached"
+"""The reason where neither the command's own end nor a known refusal was told."""
 
 FORMS = (LOGS, ENV)
 """Both leave kubectl's own lines on standard error as they are, by which the end is judged."""
@@ -180,7 +183,7 @@ def meaning_behind(
     if meaning.outcome is Outcome.NO_MATCH or not meaning.reason:
         # Nothing was searched: whatever was asked for could not be reached.
         return Classification(
-            Outcome.CHANNEL_FAILED, meaning.reason or "not_reached", Leg.TRANSPORT, meaning.line
+            Outcome.CHANNEL_FAILED, meaning.reason or _NOT_REACHED, Leg.TRANSPORT, meaning.line
         )
     return meaning
 
@@ -212,12 +215,20 @@ def result_of(
     view = view_of(execution, "ask for less, with the command's own options")
     if notes is None:
         notes = (_MAY_RUN,) if execution.cause is not None else ()
-    facts = process_facts(execution, meaning, view, command=line, notes=notes)
+    told, detail = refusal_facts(meaning.reason, _way(meaning))
+    facts = process_facts(
+        execution, meaning, view, command=line, notes=(*told, *notes), detail=detail
+    )
     facts = replace(facts, source=source, containment={})
     if meaning.leg is Leg.TRANSPORT:
         unknown = Completeness("unknown", meaning.reason.replace("_", " "))
         facts = replace(facts, completeness=unknown)
     return Result(meaning.outcome, (Text(both_streams(execution)),), facts)
+
+
+def _way(meaning: Classification) -> Leg | None:
+    # Where nobody said what is wrong, the API server may well have answered.
+    return None if meaning.reason == _NOT_REACHED else meaning.leg
 
 
 def view_of(execution: Execution, following: str) -> View:
