@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from truepenny.diagnose.cluster import Clusters
     from truepenny.diagnose.host.host import Hosts
     from truepenny.model.request import Model
+    from truepenny.skill import Skills
     from truepenny.tool.admission import Policy
     from truepenny.tool.invoke import Ask
     from truepenny.workspace.opening import OpenWorkspace
@@ -74,7 +75,9 @@ def assemble(
             effort=settings.model.effort,
         ),
         system_prompt=system_prompt(
-            environment=environment(clusters, work.workspace if work else None, bound),
+            environment=environment(
+                clusters, work.workspace if work else None, bound, bench.skills
+            ),
             read_only=policy.autonomy is Autonomy.READ_ONLY,
             deep=deep,
         ),
@@ -87,7 +90,10 @@ def assemble(
 
 
 def environment(
-    clusters: Clusters, workspace: Workspace | None = None, hosts: Hosts | None = None
+    clusters: Clusters,
+    workspace: Workspace | None = None,
+    hosts: Hosts | None = None,
+    skills: Skills | None = None,
 ) -> str:
     """Return what the model is told about where it is.
 
@@ -105,6 +111,10 @@ def environment(
         told += ["Hosts you can reach with host_exec:", *_hosts(hosts)]
     if workspace is not None:
         told.append(f"Your workspace, the only folder that you can change: {_line(workspace.root)}")
+    if skills is not None and skills.by_name:
+        from truepenny.skill.catalogue import catalogue
+
+        told += ["Skills that you can load with skill, each for one problem:", catalogue(skills)]
     return "\n".join(told)
 
 

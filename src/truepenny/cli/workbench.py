@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from truepenny.diagnose.cluster import Clusters
     from truepenny.diagnose.host.host import Hosts
     from truepenny.model.request import Model
+    from truepenny.skill import Skills
     from truepenny.text.redact import Redactor
     from truepenny.tool.contract import Tool
     from truepenny.tool.registry import Registry
@@ -81,22 +82,47 @@ class Workbench:
 
         return Hosts.from_settings(self.settings, self.env, self.directories)
 
+    @cached_property
+    def skills(self) -> Skills:
+        """The skills that can be used; what is odd or refused is said once, on stderr."""
+        from truepenny.skill import Skills, shipped
+
+        skills = Skills.load([shipped()])
+        for said in (*skills.warnings, *(f"not used: {error}" for error in skills.refused)):
+            say(said)
+        return skills
+
     def registry(
         self, clusters: Clusters, more: Iterable[Tool] = (), hosts: Hosts | None = None
     ) -> Registry:
         """The tools over the given clusters and hosts (None: no tool for hosts), and `more`, which
         keep limits of their own: a script in a workspace may take hours. The `bash` of a workspace
         stands in the place of the one for diagnosis."""
-        from truepenny.diagnose import host_tools, line_tools, tools
+        from truepenny.diagnose import host_tools, line_tools, script_tools, tools
+        from truepenny.diagnose.host.host import Hosts
+        from truepenny.skill.tool import skill_tool
         from truepenny.tool.registry import Registry
 
         longest, shown = self.settings.run.tool_timeout, self.settings.output.max_bytes
         more = tuple(more)
         lines = line_tools(clusters, self.settings.sandbox, self.env, max_bytes=shown)
+        scripts = script_tools(
+            clusters,
+            Hosts() if hosts is None else hosts,
+            self.skills,
+            self.settings.sandbox,
+            self.env,
+            max_bytes=shown,
+        )
         taken = {tool.name for tool in more}
         readers = [
             replace(tool, timeout=min(tool.timeout, longest))
-            for tool in (*tools(clusters, max_bytes=shown), *lines)
+            for tool in (
+                *tools(clusters, max_bytes=shown),
+                *lines,
+                skill_tool(self.skills),
+                *scripts,
+            )
             if tool.name not in taken
         ]
         if hosts is not None:
