@@ -26,6 +26,8 @@ from truepenny.tool.decision import ALLOW, Decision, deny
 from truepenny.tool.process_facts import View, not_started, process_facts
 from truepenny.tool.result import Completeness, Result, invalid, refused
 
+from .container import running_container
+
 MIN_SECONDS, DEFAULT_SECONDS, MAX_SECONDS = 1.0, 30.0, 120.0
 """For reaching the container and running together (diagnostics spec 2)."""
 
@@ -58,6 +60,14 @@ _FINDS_NOTHING = frozenset({"grep", "egrep", "fgrep", "zgrep", "pgrep", "pidof",
 _NOT_REACHED = "not_reached"
 """The reason where neither the command's own end nor a known refusal was told."""
 
+_STREAM_CUT = Marker(
+    re.compile(r"error: .*(?:reading from error stream|next reader: |websocket: close)", re.I),
+    Outcome.CHANNEL_FAILED,
+    "stream_cut",
+    Leg.TRANSPORT,
+    only_without_output=False,
+)
+
 FORMS = (LOGS, ENV)
 """Both leave kubectl's own lines on standard error as they are, by which the end is judged."""
 
@@ -72,7 +82,9 @@ that the container was not reached, and proves nothing about it."""
 def pod_exec_tool(clusters: Clusters, *, max_bytes: int = DEFAULT_BYTES) -> Tool:
     """Return the tool; `max_bytes` bounds what is shown of standard output.
 
-    `Facts.source` holds cluster, context, namespace, pod and, where a call names it, container.
+    `Facts.source` holds cluster, context, namespace, pod and container: the one that is named, or
+    else the one that kubectl would choose. `Facts.detail` may hold `refusal` (see `refusal_facts`),
+    and `phase` and `state` of a container that does not run.
     """
 
     async def run(arguments: Mapping[str, Any], context: CallContext) -> Result:
@@ -89,13 +101,27 @@ def pod_exec_tool(clusters: Clusters, *, max_bytes: int = DEFAULT_BYTES) -> Tool
         form = form_for([argv])
         if form not in FORMS:
             return refused("output_form", UNREADABLE, "env", form=form.name)
-        if stopped := await Reader(cluster, context.redactor, context.clock).unguarded("exec"):
+        reader = Reader(cluster, context.redactor, context.clock)
+        if stopped := await reader.unguarded("exec"):
             return stopped
+        seconds = arguments.get("timeout_seconds", DEFAULT_SECONDS)
+        begun = context.clock.monotonic()
+        container = await running_container(
+            reader,
+            arguments["namespace"],
+            arguments["pod"],
+            arguments.get("container"),
+            seconds=seconds,
+        )
+        if isinstance(container, Result):
+            return container.with_facts(command=arguments["command"])
+        place = {**arguments, "container": container}
+        left = seconds - (context.clock.monotonic() - begun)
         execution = await run_process(
             Command(
-                argv=(cluster.kubectl.find(), *exec_words(cluster, arguments, argv)),
+                argv=(cluster.kubectl.find(), *exec_words(cluster, place, argv)),
                 env=cluster.environment(),
-                timeout=arguments.get("timeout_seconds", DEFAULT_SECONDS),
+                timeout=max(left, MIN_SECONDS),
                 limits=CaptureLimits(
                     Limits(bytes=max_bytes), Limits(bytes=ERROR_BYTES), STOP_AFTER_BYTES
                 ),
@@ -106,7 +132,7 @@ def pod_exec_tool(clusters: Clusters, *, max_bytes: int = DEFAULT_BYTES) -> Tool
             clock=context.clock,
         )
         meaning = meaning_of(execution, admitted.programs[0])
-        return result_of(execution, meaning, arguments["command"], source_of(cluster, arguments))
+        return result_of(execution, meaning, arguments["command"], source_of(cluster, place))
 
     return Tool(
         name="pod_exec",
@@ -179,7 +205,7 @@ def meaning_behind(
     end = _OWN_END.fullmatch(lines[-1].strip()) if lines else None
     if end is not None and int(end[1]) == code:
         return classify(execution, (_NO_PROGRAM, *markers), no_match_codes=codes)
-    meaning = classify(execution, (_NO_PROGRAM, *MARKERS))
+    meaning = classify(execution, (_NO_PROGRAM, _STREAM_CUT, *MARKERS))
     if meaning.outcome is Outcome.NO_MATCH or not meaning.reason:
         # Nothing was searched: whatever was asked for could not be reached.
         return Classification(
@@ -214,7 +240,7 @@ def result_of(
         return not_started(execution, meaning, line)
     view = view_of(execution, "ask for less, with the command's own options")
     if notes is None:
-        notes = (_MAY_RUN,) if execution.cause is not None else ()
+        notes = _notes(execution, meaning)
     told, detail = refusal_facts(meaning.reason, _way(meaning))
     facts = process_facts(
         execution, meaning, view, command=line, notes=(*told, *notes), detail=detail
@@ -229,6 +255,13 @@ def result_of(
 def _way(meaning: Classification) -> Leg | None:
     # Where nobody said what is wrong, the API server may well have answered.
     return None if meaning.reason == _NOT_REACHED else meaning.leg
+
+
+def _notes(execution: Execution, meaning: Classification) -> tuple[str, ...]:
+    if execution.cause is not None or meaning.reason == _STREAM_CUT.reason:
+        return (_MAY_RUN,)
+    silent = not execution.stdout.bytes.observed and not execution.stderr.bytes.observed
+    return (_SILENT,) if silent and execution.exit.effective == 0 else ()
 
 
 def view_of(execution: Execution, following: str) -> View:
@@ -251,7 +284,10 @@ def both_streams(execution: Execution) -> str:
     return f"{out}{joint}STDERR:\n{err}" if err else out
 
 
-_MAY_RUN = "whether the command still runs in the container is not known: only kubectl was ended"
+_MAY_RUN = "whether the command still runs in the container is not known: only kubectl ended"
+
+_SILENT = "exit 0 is kubectl's word, also where a connection closes early; no output bears it out"
+"""kubectl ends with 0 where the socket is closed in order and no Status came before."""
 
 
 def place_properties(clusters: Clusters) -> dict[str, Any]:
